@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
 from tools.browser import CHROMIUM, DARK, MEASURE, browse, serving
@@ -153,3 +154,107 @@ def test_many_rows_open_quickly_enough_to_draw(tmp_path):
     done = browse(tmp_path, path.as_uri(), "--virtual-time-budget=5000", "--dump-dom")
     assert "20000 rows; the 20 least certain are listed" in done.stdout
     assert "CONSOLE" not in done.stderr
+
+
+# Uses the report of tags as a person would, and gives what it saves.
+TAG_PROBE = """<!DOCTYPE html><html><body>
+<iframe id="f" src="/tags.html" width="400" height="900"></iframe><pre id="p"></pre>
+<script>MEASURE
+const frame = document.getElementById("f");
+frame.onload = async () => {
+  const page = frame.contentDocument, inside = frame.contentWindow;
+  const seen = { width: page.documentElement.scrollWidth };
+  const change = (node) => node.dispatchEvent(
+    new inside.Event("change", { bubbles: true }));
+  const told = () => page.querySelector(".corrected").textContent;
+  const names = JSON.parse(page.getElementById("data").textContent).names;
+  const rows = [...page.querySelectorAll("tr[data-row]")];
+  seen.rows = [0, 1, 2].map((i) => names[i]);
+  // Strike every tag of the first row.
+  rows[0].querySelectorAll("input[data-tag]").forEach((box) => {
+    if (box.checked) { box.click(); }
+  });
+  // Only one tag for the second one, by typing its name.
+  rows[1].querySelectorAll("input[data-tag]").forEach((box) => {
+    if (box.checked) { box.click(); }
+  });
+  const typed = rows[1].querySelector("input[list]");
+  typed.value = "no such tag"; change(typed);
+  seen.unknown = told();
+  typed.value = "rock|pop"; change(typed);
+  // The third is right as it is.
+  rows[2].querySelector(".done").click();
+  seen.told = told();
+  // Everything is reached with the keyboard, and has a name.
+  const used = [...rows[1].querySelectorAll("input, button"),
+    page.querySelector(".save")];
+  seen.reached = used.every((node) => {
+    node.focus(); return page.activeElement === node; });
+  seen.named = used.every((node) => node.getAttribute("aria-label")
+    || (node.labels && node.labels.length) || node.textContent.trim());
+  seen.options = page.querySelectorAll("option").length;
+  let blob = null;
+  inside.URL.createObjectURL = (b) => { blob = b; return "#"; };
+  inside.URL.revokeObjectURL = () => {};
+  page.querySelector(".save").click();
+  seen.csv = await blob.text();
+  const measured = measure(frame);
+  seen.contrast = measured.contrast; seen.cut = measured.cut;
+  document.getElementById("p").textContent = "seen" + JSON.stringify(seen) + "end";
+};
+</script></body></html>"""
+
+
+@pytest.fixture(scope="module")
+def songs():
+    """Rows with tags, one of which holds the separator of tags in its name."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    listed = X[:, :3] + 0.3 * rng.normal(size=(120, 3)) > 0.2
+    listed ^= rng.random(listed.shape) < 0.1
+    table = {f"x{j}": X[:, j] for j in range(4)}
+    marks = dict(zip(["rock|pop", "live", "80s"], listed.T.astype(int), strict=True))
+    return table | marks
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_tags_are_corrected_on_the_page(songs, tmp_path, scheme):
+    def found(**given):
+        marks = ["rock|pop", "live", "80s"]
+        frame = pd.DataFrame(songs)
+        return disambiguate(frame, marks=marks, task="tags", **given)
+
+    result = found()
+    page = result.to_html(rows={"x0": songs["x0"]})
+    probe = TAG_PROBE.replace("MEASURE", MEASURE)
+    with serving({"/tags.html": page, "/probe.html": probe}) as (url, _):
+        given = ["--virtual-time-budget=20000", "--dump-dom"]
+        given += [DARK] if scheme == "dark" else []
+        done = browse(tmp_path, f"{url}/probe.html", *given)
+    assert "CONSOLE" not in done.stderr
+    text = re.search(r"seen(\{.*?\})end", done.stdout, flags=re.DOTALL)
+    assert text is not None, done.stdout[-500:]
+    seen = json.loads(html.unescape(text[1]))
+    assert seen["width"] <= 400
+    assert seen["cut"] == ""
+    assert seen["contrast"] >= 4.5
+    assert seen["unknown"] == "No tag is named no such tag: nothing was added."
+    assert seen["told"] == "3 rows checked, not saved yet."
+    assert seen["reached"]
+    assert seen["named"]
+    assert seen["options"] == 3  # one list for all rows
+    path = tmp_path / "corrections.csv"
+    path.write_text(seen["csv"], encoding="utf-8", newline="")
+    saved = read_corrections(path)
+    assert list(saved) == seen["rows"]
+    first, second, third = (int(name) for name in seen["rows"])
+    assert saved[str(first)] == "[]"
+    assert saved[str(second)] == '["rock|pop"]'
+
+    again = found(corrections=saved)
+    S = again.tags.candidates
+    assert again.classes.tolist() == ["rock|pop", "live", "80s"]
+    assert S[first].tolist() == [False] * 3
+    assert S[second].tolist() == [True, False, False]
+    assert (S[third] == result.tags.candidates[third]).all()
+    assert again.checked.sum() == 3

@@ -312,10 +312,16 @@ def test_contents_are_written_for_a_reader(wine):
     X, y, _ = wine
     n = len(X)
     rows = {"whole": np.arange(n, dtype=float), "gap": [None, np.nan] * (n // 2)}
+    rows |= {"long": np.full(n, "-1.23456789"), "id": np.full(n, "123456.123456")}
     assert n % 2 == 0
     report = label_report(disambiguate(X, y, "plknn"), rows=rows)
     shown = dict(report.review[0].contents)
-    assert shown == {"whole": str(report.review[0].position), "gap": "missing"}
+    assert shown == {
+        "whole": str(report.review[0].position),
+        "gap": "missing",
+        "long": "-1.23457",
+        "id": "123456.123456",
+    }
 
 
 def test_corrections_can_be_saved_where_nothing_is_to_review(wine):

@@ -77,11 +77,11 @@ def ask_tags(
     with output.open() as writer:
         result, _ = tags_of_file(data, options, learner, fixed)
         rows = rank_rows(result, budget=budget)
-        sep, names = result.form.sep, result.classes
+        form, names = result.form, result.classes
 
         def told(tags: Any) -> list[str]:
             sets = ordered_tags(tags[rows], result.scores[rows], names)
-            return [sep.join(some) for some in sets]
+            return [form.text(some) if some else "" for some in sets]
 
         writer.write(
             {
@@ -97,7 +97,7 @@ def ask_tags(
         {"asked": len(rows), "doubtful": strike, "missing": add},
         f"{len(rows)} rows to label: {output.out}",
         f"{strike} of their listed tags are doubtful, and {add} tags look missing. "
-        f"Fill in all right tags of a row, separated by {sep}, or [] for none.",
+        f"Fill in all right tags of a row, separated by {form.sep}, or [] for none.",
     )
 
 

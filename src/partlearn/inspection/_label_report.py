@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -31,6 +32,7 @@ _FIRST = 20  # rows to review that are shown at once
 _DRAWS = 5  # rows whose values columns take, where the first rows are explained
 _DECIDED = 20  # columns that the page names
 _WORTH_SHOWING = 0.05  # confidence in a label that is no candidate
+_LONG = re.compile(r"-?\d{1,5}\.\d{5,}")  # more digits than anybody reads
 
 
 class RowStates(NamedTuple):
@@ -435,12 +437,14 @@ def _annotators(annotators: Any) -> list[tuple[str, int, float]]:
 
 
 def cell_text(value: Any) -> str:
-    """A cell to read: whole numbers without a point, a word for what is missing."""
+    """A cell to read: short numbers, and a word for what is missing."""
     same = value == value  # neither True nor False of pandas' NA
     if value is None or not isinstance(same, bool | np.bool_) or not same:
         return "missing"
-    whole = isinstance(value, float) and value.is_integer()
-    return f"{value:.0f}" if whole else str(value)
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}"
+    text = str(value)
+    return f"{float(text):.6g}" if _LONG.fullmatch(text) else text
 
 
 def row_columns(rows: Any, n_rows: int) -> list[tuple[str, Any]]:

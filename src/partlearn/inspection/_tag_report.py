@@ -34,8 +34,8 @@ class TagRow:
     """A row worth a look: listed and missing tags with their scores, and contents."""
 
     name: str
-    listed: list[tuple[str, float, str]]
-    missing: list[tuple[str, float]]
+    listed: list[tuple[int, str, float, str]]
+    missing: list[tuple[int, str, float]]
     contents: list[tuple[str, str]]
 
 
@@ -56,6 +56,10 @@ class TagReport:
         Rows with tags to strike or to add, the most striking first.
     classes : list of str
         Names of the tags.
+    sep : str
+        What separates tags in corrections.
+    voted : bool
+        Whether several annotators voted, so that scores are probabilities.
     right : TagAgreement or None
         Comparison with true tags.
     """
@@ -70,6 +74,8 @@ class TagReport:
     tags: list[TagLine]
     review: list[TagRow]
     classes: list[str]
+    sep: str
+    voted: bool
     right: Any
 
 
@@ -121,6 +127,8 @@ def tag_report(
             _row(result, i, classes, columns) for i in result.review_order()[:n_review]
         ],
         classes=classes,
+        sep=result.form.sep,
+        voted=result.voted,
         right=None if truth is None else result.agreement(truth),
     )
 
@@ -136,8 +144,8 @@ def _row(
     S, missing = result.tags.candidates[i], result.missing[i]
     return TagRow(
         str(result.index[i]),
-        [(classes[j], float(score[j]), str(verdict[j])) for j in order if S[j]],
-        [(classes[j], float(score[j])) for j in order if missing[j]],
+        [(j, classes[j], float(score[j]), str(verdict[j])) for j in order if S[j]],
+        [(j, classes[j], float(score[j])) for j in order if missing[j]],
         [(name, cell_text(values[i])) for name, values in columns],
     )
 
@@ -157,7 +165,8 @@ def tag_page(report: TagReport) -> str:
         autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["visible"] = visible
-    data = {"names": [row.name for row in report.review], "classes": report.classes}
+    names = [row.name for row in report.review]
+    data = {"names": names, "classes": report.classes, "sep": report.sep}
     text = json.dumps(data, separators=(",", ":"))
     return environment.from_string(texts["tag_report.html.j2"]).render(
         r=report,

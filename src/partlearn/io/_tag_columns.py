@@ -97,11 +97,15 @@ class TagForm:
             return {str(name): values[:, j] for j, name in enumerate(classes.tolist())}
         name = "tags" if self.form == "annotators" else self.columns[0]
         sets = ordered_tags(chosen, scores, classes)
-        text = [
-            json.dumps(s) if self.form == "lists" or not s else self.sep.join(s)
-            for s in sets
-        ]
+        text = [self.text(tags) if tags else "[]" for tags in sets]
         return {name: np.asarray(text, dtype=object)}
+
+    def text(self, tags: list[str]) -> str:
+        """Write a set of tags as text: a list where a name holds the separator."""
+        odd = any(self.sep in tag or tag.startswith("[") for tag in tags)
+        if self.form == "lists" or odd:
+            return json.dumps(tags, ensure_ascii=False)
+        return self.sep.join(tags)
 
 
 def ordered_tags(chosen: Mask, scores: Array, classes: NDArray[Any]) -> list[list[str]]:

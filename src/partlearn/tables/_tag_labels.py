@@ -2,7 +2,9 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from os import PathLike
@@ -168,12 +170,13 @@ class TagDisambiguation:
             listed tag.
         """
         names, S = self.classes, self.tags.candidates[rows]
-        F, sep = self.confidence[rows], self.form.sep
+        F = self.confidence[rows]
         kept = S & ~self.doubtful[rows]
         columns = self.form.write(kept, F, names)
         for name, mask in (("doubtful", self.doubtful), ("missing", self.missing)):
             sets = ordered_tags(mask[rows], self.scores[rows], names)
-            columns[name] = np.asarray([sep.join(tags) for tags in sets], dtype=object)
+            told = [self.form.text(tags) if tags else "" for tags in sets]
+            columns[name] = np.asarray(told, dtype=object)
         columns["confidence"] = scored_tags(S, F, names)
         return columns
 
@@ -297,7 +300,7 @@ def disambiguate_tags(
         Whether to bring the columns to mean zero and variance one first.
     corrections : mapping, default=None
         Right tags of rows that somebody checked, by the name of the row: text such as
-        ``rock|live``, ``[]`` for none, or a collection.
+        ``rock|live``, ``[]`` for none, ``["rock|pop", "live"]``, or a collection.
     encoder : TableEncoder, default=None
         How to encode a table.
     sep : str, default=None
@@ -410,6 +413,18 @@ def vote_probabilities(
     return P
 
 
+def _tags_in(right: Any, sep: str) -> list[str]:
+    """Tags of a correction: a collection, a JSON list, or text with separators."""
+    if isinstance(right, str):
+        text = right.strip()
+        right = text.split(sep)
+        if text.startswith("[") and text.endswith("]"):
+            # Without quotation marks it is the name of a tag.
+            with suppress(json.JSONDecodeError):
+                right = json.loads(text)
+    return [str(word).strip() for word in right if str(word).strip()]
+
+
 def _corrected(
     tags: Tags, index: NDArray[Any], corrections: Mapping[Any, Any], sep: str
 ) -> tuple[Tags, Mask]:
@@ -417,8 +432,7 @@ def _corrected(
     known = [str(name) for name in tags.classes.tolist()]
     given: dict[int, list[str]] = {}
     for i, right in labels_by_place(index, corrections).items():
-        words = right.split(sep) if isinstance(right, str) else list(right)
-        given[i] = [] if right == "[]" else [str(word).strip() for word in words]
+        given[i] = _tags_in(right, sep)
     fresh = sorted({w for words in given.values() for w in words} - set(known))
     none = np.zeros((len(tags), len(fresh)))
     W = np.hstack([np.asarray(tags, dtype=np.float64), none])
