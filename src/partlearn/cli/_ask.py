@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
-from partlearn.cli import _input, _options, _tags
+from partlearn._registry import DEFAULT_METHOD
+from partlearn.cli import _options, _tags
 from partlearn.cli._disambiguate import labels_of_file
 
 if TYPE_CHECKING:
+    from partlearn import Disambiguation
     from partlearn._ask import Questions
 
 _RATE = 0.1  # labels put right by an answer, below which asking is no longer worth it
@@ -49,41 +50,40 @@ def ask(
     the open rows of a bag follow each other. With --task tags, the rows with the most
     doubtful tags, and the tags to ask about.
     """
-    from partlearn import plan_questions
-    from partlearn.io import read_corrections
-
     output.check(data, options.votes, corrections)
-    fixed = read_corrections(corrections) if corrections is not None else None
-    if options.several:
-        from partlearn.tables import make_tag_learner
-
-        if accuracy != 1:
-            raise ValueError("--accuracy is for single labels; leave it out")
-        learner = make_tag_learner(method, _input.parse_params(param or []))
-        _tags.ask_tags(data, output, options, learner, fixed, budget)
-        return
-    estimator = build(
-        method, _input.parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0
-    )
+    if options.several and accuracy != 1:
+        raise ValueError("--accuracy is for single labels; leave it out")
     with output.open() as writer:
-        result, _, _ = labels_of_file(data, options, estimator, fixed)
-        ranked = plan_questions(result, budget=2 * budget, accuracy=accuracy)
-        n = _whole(ranked.bag, min(budget, len(ranked)))
-        sep = options.sep or "|"
-        bag = {} if ranked.bag is None else {"bag": ranked.bag[:n]}
-        writer.write(
-            {
-                "row": ranked.index[:n],
-                **bag,
-                "label": [""] * n,
-                "candidates": [sep.join(map(str, c)) for c in ranked.choices[:n]],
-                "guess": ranked.guess[:n],
-                "confidence": ranked.confidence[:n].round(6),
-                "gain": ranked.gain[:n].round(6),
-            }
+        result, _, _ = labels_of_file(data, options, method, param, corrections)
+        columns, outcome, (first, *lines) = (
+            _tags.questions(result, budget)
+            if options.several
+            else _questions(result, budget, accuracy, options.sep or "|")
         )
+        writer.write(columns)
+    output.report(outcome, f"{first}: {output.out}", *lines)
+
+
+def _questions(
+    result: "Disambiguation", budget: int, accuracy: float, sep: str
+) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    """Rows to ask as columns, facts about them, and words."""
+    from partlearn import plan_questions
+
+    ranked = plan_questions(result, budget=2 * budget, accuracy=accuracy)
+    n = _whole(ranked.bag, min(budget, len(ranked)))
+    bag = {} if ranked.bag is None else {"bag": ranked.bag[:n]}
+    columns = {
+        "row": ranked.index[:n],
+        **bag,
+        "label": [""] * n,
+        "candidates": [sep.join(map(str, c)) for c in ranked.choices[:n]],
+        "guess": ranked.guess[:n],
+        "confidence": ranked.confidence[:n].round(6),
+        "gain": ranked.gain[:n].round(6),
+    }
     outcome = _outcome(ranked, n)
-    output.report(outcome, *_lines(outcome, output.out))
+    return columns, outcome, _lines(outcome)
 
 
 def _whole(bag: Any, n: int) -> int:
@@ -109,12 +109,12 @@ def _outcome(ranked: "Questions", n: int) -> dict[str, Any]:
     }
 
 
-def _lines(outcome: dict[str, Any], out: Path) -> list[str]:
+def _lines(outcome: dict[str, Any]) -> list[str]:
     n, more = outcome["asked"], outcome["next_asked"]
     if not n:
-        return [f"Every label is certain; there is nothing to ask: {out}"]
+        return ["Every label is certain; there is nothing to ask"]
     lines = [
-        f"{n} rows to label: {out}",
+        f"{n} rows to label",
         f"Expected right now: {outcome['expected_right']:.1%}; after these answers: "
         f"{outcome['expected_right_after']:.1%} "
         f"(about {outcome['expected_gain']:.0f} labels put right).",

@@ -76,52 +76,50 @@ def disambiguate(
     ones in the form of the data, the doubtful and the missing ones, and confidences.
     Where every row has one label, --miss-rate finds labels that are probably wrong.
     """
-    from partlearn.io import BLOCK_ROWS, read_corrections
+    from partlearn.io import BLOCK_ROWS
 
-    beside = {"gold": gold, "miss_rate": _rate(miss_rate)}
-
+    rate = _rate(miss_rate)
     output.check(data, options.votes, corrections, also=html)
     if image is not None:
         if html is None:
             raise ValueError("--image is for the page; add --html FILE")
         options = replace(options, ignore=[*(options.ignore or []), image])
-    fixed = read_corrections(corrections) if corrections is not None else None
-    if options.several:
-        from partlearn.tables import make_tag_learner
-
-        if miss_rate is not None:
-            raise ValueError("--miss-rate is for single labels; leave it out")
-
-        learner = make_tag_learner(method, _input.parse_params(param or []))
-        _tags.disambiguate_tags(data, output, options, learner, fixed, html)
-        return
-    estimator = build(
-        method, _input.parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0
-    )
     with output.open() as writer:
         result, right, contents = labels_of_file(
-            data, options, estimator, fixed, **beside
+            data, options, method, param, corrections, gold=gold, miss_rate=rate
         )
         images = None if image is None else _images(contents, image, data, image_folder)
         name = (options.id or ["row"])[0]
-        for start in range(0, len(result.label), BLOCK_ROWS):
+        for start in range(0, len(result.index), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
-            writer.write(_lines(result, rows, name, options.sep or "|"))
+            columns = (
+                result.columns(rows)
+                if options.several
+                else _columns(result, rows, options.sep or "|")
+            )
+            if name in columns:
+                raise ValueError(
+                    f"--id: the result has a column {name!r} as well; rename yours"
+                )
+            writer.write({name: result.index[rows], **columns})
     if html is not None:
-        result.to_html(
-            html,
-            rows=contents,
-            truth=right,
-            images=images,
-            title=f"Labels of {data.name}",
-        )
-    outcome = _outcome(result, right)
-    lines = [
-        f"{outcome['rows']} rows labelled by {outcome['method']}: {output.out}",
-        *_headline(result, outcome),
-    ]
+        shown = {} if options.several else {"images": images}
+        title = f"{'Tags' if options.several else 'Labels'} of {data.name}"
+        result.to_html(html, rows=contents, truth=right, title=title, **shown)
+    told = _tags.believed if options.several else _found
+    outcome, (first, *lines) = told(result, right)
     if html is not None:
         lines.append(f"Label report: {html}")
+    output.report(outcome, f"{first}: {output.out}", *lines)
+
+
+def _found(result: "Disambiguation", right: Any) -> tuple[dict[str, Any], list[str]]:
+    """Facts about the labels of rows, and what is said of them."""
+    outcome = _outcome(result, right)
+    lines = [
+        f"{outcome['rows']} rows labelled by {outcome['method']}",
+        *_headline(result, outcome),
+    ]
     if result.quality is not None:
         q = result.quality
         outcome["gold"] = q._asdict()
@@ -138,7 +136,7 @@ def disambiguate(
             f"candidates: {outcome['ambiguous_accuracy']:.1%} "
             f"(chance {outcome['chance']:.1%})"
         )
-    output.report(outcome, *lines)
+    return outcome, lines
 
 
 def _rate(miss_rate: str | None) -> Any:
@@ -243,50 +241,57 @@ def _images(
     return paths
 
 
-Found = tuple["Disambiguation", Any, dict[str, Any] | None]
-
-
 def labels_of_file(
     path: Path,
     options: _options.DataOptions,
-    estimator: Any,
-    fixed: Any,
-    *,
-    gold: str | None = None,
-    miss_rate: Any = None,
-) -> Found:
-    """Labels of a file, its true labels and the contents of its rows."""
+    method: str,
+    param: list[str] | None,
+    corrections: Path | None,
+    **beside: Any,
+) -> tuple[Any, Any, dict[str, Any] | None]:
+    """Labels or tags of a file, its true labels and the contents of its rows."""
     from partlearn import disambiguate as find_labels
+    from partlearn.io import read_corrections
+    from partlearn.tables import make_tag_learner
 
-    data = _input.read_data(path, options)
-    if gold is not None and data.bunch is not None:
+    params = _input.parse_params(param or [])
+    estimator = (
+        make_tag_learner(method, params)
+        if options.several
+        else build(method, params, *PARTIAL_LABEL_ROLES, seed=0)
+    )
+    fixed = None if corrections is None else read_corrections(corrections)
+    data = _input.read_data(path, options, table=options.several)
+    if beside.get("gold") is not None and data.bunch is not None:
         raise ValueError(f"--gold names a column of a table; {path.name} is none")
     with _input.fitting(data):
-        result = find_labels(
+        result: Any = find_labels(
             data.X,
             data.y,
             method=estimator,
             corrections=fixed,
-            gold=gold,
-            miss_rate=miss_rate,
             encoder=data.new_encoder(),
             sep=options.sep,
             bags=data.bags,
+            task=data.task,
+            **beside,
         )
     rows = slice(None) if result.rows is None else result.rows
     if data.bunch is None:
         _input.echo_labels(result.read_as)
-        _say_left_out(data)
-        silent = data.n_rows - len(result.label)  # nobody voted on them
+        silent = data.n_rows - len(result.index)  # nobody voted on them
         if silent:
             say(f"Note: {silent} rows have no label and were left out.")
+    if data.bunch is None and not options.several:
+        _say_left_out(data)
         bare = int(result.candidates.all(axis=1).sum())
         if bare and len(result.classes) > 2:
             say(
                 f"Note: every label is possible for {bare} rows, those without any "
                 "label."
             )
-    return result, data.true_labels(rows), data.contents(rows)
+    right = data.true_tags() if options.several else data.true_labels(rows)
+    return result, right, data.contents(rows)
 
 
 def _say_left_out(data: "Dataset") -> None:
@@ -308,9 +313,7 @@ def _say_left_out(data: "Dataset") -> None:
         )
 
 
-def _lines(
-    result: "Disambiguation", rows: slice, name: str, sep: str
-) -> dict[str, Any]:
+def _columns(result: "Disambiguation", rows: slice, sep: str) -> dict[str, Any]:
     second = result.runner_up[rows]
     columns = {
         "label": result.label[rows],
@@ -326,11 +329,7 @@ def _lines(
     if result.miss_rate is not None:
         columns["wrong"] = result.wrong[rows].round(6)
         columns["look"] = result.look[rows]
-    if name in columns:
-        raise ValueError(
-            f"--id: the result has a column {name!r} as well; rename yours"
-        )
-    return {name: result.index[rows], **columns}
+    return columns
 
 
 def _outcome(result: "Disambiguation", truth: Any) -> dict[str, Any]:

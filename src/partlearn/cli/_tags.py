@@ -2,11 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from partlearn.cli import _input, _options
-from partlearn.cli._console import say
 
 if TYPE_CHECKING:
     from partlearn.tables import TagDisambiguation, TagQuality
@@ -38,124 +34,64 @@ def tag_score_table(scores: "list[TagQuality]", how: str) -> str:
     return "\n".join(lines)
 
 
-def tags_of_file(
-    data: Path, options: _options.DataOptions, learner: Any, fixed: Any
-) -> "tuple[TagDisambiguation, Any]":
-    """Scores of the tags of a table, and the table."""
-    from partlearn import disambiguate as find_labels
-
-    table = _input.read_data(data, options, table=True)
-    with _input.notes():
-        result: TagDisambiguation = find_labels(
-            table.X,
-            table.y,
-            method=learner,
-            corrections=fixed,
-            encoder=table.new_encoder(),
-            sep=options.sep,
-            task="tags",
-        )
-    _input.echo_labels(result.tags.read_as)
-    bare = table.n_rows - len(result.rows)
-    if bare:
-        say(f"Note: {bare} rows have no label and were left out.")
-    return result, table
-
-
-def ask_tags(
-    data: Path,
-    output: _options.Output,
-    options: _options.DataOptions,
-    learner: Any,
-    fixed: Any,
-    budget: int,
-) -> None:
-    """Write the rows whose tags look most doubtful, and the tags to ask about."""
+def questions(
+    result: "TagDisambiguation", budget: int
+) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    """Rows whose tags look most doubtful as columns, facts about them, and words."""
     from partlearn import rank_rows
     from partlearn.io import ordered_tags
 
-    with output.open() as writer:
-        result, _ = tags_of_file(data, options, learner, fixed)
-        rows = rank_rows(result, budget=budget)
-        form, names = result.form, result.classes
+    rows = rank_rows(result, budget=budget)
+    form, names = result.form, result.classes
 
-        def told(tags: Any) -> list[str]:
-            sets = ordered_tags(tags[rows], result.scores[rows], names)
-            return [form.text(some) if some else "" for some in sets]
+    def told(tags: Any) -> list[str]:
+        sets = ordered_tags(tags[rows], result.scores[rows], names)
+        return [form.text(some) if some else "" for some in sets]
 
-        writer.write(
-            {
-                "row": result.index[rows],
-                "label": [""] * len(rows),
-                "listed": told(result.tags.candidates),
-                "doubtful": told(result.doubtful),
-                "missing": told(result.missing),
-            }
-        )
+    columns = {
+        "row": result.index[rows],
+        "label": [""] * len(rows),
+        "listed": told(result.tags.candidates),
+        "doubtful": told(result.doubtful),
+        "missing": told(result.missing),
+    }
     strike, add = int(result.doubtful[rows].sum()), int(result.missing[rows].sum())
-    output.report(
-        {"asked": len(rows), "doubtful": strike, "missing": add},
-        f"{len(rows)} rows to label: {output.out}",
+    lines = [
+        f"{len(rows)} rows to label",
         f"{strike} of their listed tags are doubtful, and {add} tags look missing. "
         f"Fill in all right tags of a row, separated by {form.sep}, or [] for none.",
-    )
-
-
-def disambiguate_tags(
-    data: Path,
-    output: _options.Output,
-    options: _options.DataOptions,
-    learner: Any,
-    fixed: Any,
-    html: Path | None,
-) -> None:
-    """Score the tags of a table, and write them in the form of the table."""
-    from partlearn.io import BLOCK_ROWS
-
-    with output.open() as writer:
-        result, table = tags_of_file(data, options, learner, fixed)
-        name = (options.id or ["row"])[0]
-        for start in range(0, len(result.rows), BLOCK_ROWS):
-            rows = slice(start, start + BLOCK_ROWS)
-            columns = result.columns(rows)
-            if name in columns:
-                raise ValueError(
-                    f"--id: the result has a column {name!r} as well; rename yours"
-                )
-            writer.write({name: result.index[rows], **columns})
-    truth = table.true_tags()
-    if html is not None:
-        contents = table.contents(result.rows)
-        title = f"Tags of {data.name}"
-        result.to_html(html, rows=contents, truth=truth, title=title)
-    right = None if truth is None else result.agreement(truth)
-    listed, doubtful = int(result.tags.candidates.sum()), int(result.doubtful.sum())
-    believed, missing = int(result.believed.sum()), int(result.missing.sum())
-    lines = [
-        f"{len(result.rows)} rows, tags scored by {result.method}: {output.out}",
-        f"{listed} tags are listed: {believed} believed, {doubtful} doubtful; "
-        f"{missing} more look missing.",
     ]
-    if html is not None:
-        lines.append(f"Label report: {html}")
+    return columns, {"asked": len(rows), "doubtful": strike, "missing": add}, lines
+
+
+def believed(
+    result: "TagDisambiguation", truth: Any
+) -> tuple[dict[str, Any], list[str]]:
+    """Facts about the tags of rows, and what is said of them."""
+    right = None if truth is None else result.agreement(truth)
+    listed = result.tags.candidates
+    counts = {
+        "listed": int(listed.sum()),
+        "believed": int(result.believed.sum()),
+        "doubtful": int(result.doubtful.sum()),
+        "missing": int(result.missing.sum()),
+    }
+    lines = [
+        f"{len(listed)} rows, tags scored by {result.method}",
+        "{listed} tags are listed: {believed} believed, {doubtful} doubtful; "
+        "{missing} more look missing.".format(**counts),
+    ]
     if right is not None:
-        lines.append(
-            f"Right according to the true tags: {right.listed_right:.1%} of the listed "
-            "tags"
-            + (
-                ""
-                if right.kept_right is None
-                else f", {right.kept_right:.1%} without the doubtful ones"
-            )
-        )
+        line = f"Right according to the true tags: {right.listed_right:.1%} of the "
+        line += "listed tags"
+        if right.kept_right is not None:
+            line += f", {right.kept_right:.1%} without the doubtful ones"
+        lines.append(line)
     facts = {
         "method": result.method,
-        "rows": len(result.rows),
+        "rows": len(listed),
         "tags": result.classes.tolist(),
-        "listed": listed,
-        "believed": believed,
-        "doubtful": doubtful,
-        "missing": missing,
+        **counts,
         "agreement": None if right is None else right._asdict(),
     }
-    output.report(facts, *lines)
+    return facts, lines

@@ -284,7 +284,8 @@ def dataset_of(
     columns = with_truth(columns)
     check_names(hidden, columns, "ignore")
     free_bags = [name for name in bag_columns(columns) if name not in hidden]
-    if bags is None and len(free_bags) == 1:
+    several = task in ("tags", "pml", "multilabel")
+    if bags is None and len(free_bags) == 1 and not several:
         bags = free_bags[0]
     return Dataset(
         columns,
@@ -293,7 +294,7 @@ def dataset_of(
         hidden,
         chosen,
         sep,
-        "tags" if task in ("tags", "pml", "multilabel") else "single",
+        "tags" if several else "single",
         bags,
         path=path,
     )

@@ -110,6 +110,11 @@ class TagDisambiguation:
         return self.tags.classes
 
     @property
+    def read_as(self) -> str:
+        """How the columns of the tags were read."""
+        return self.tags.read_as
+
+    @property
     def share(self) -> Array:
         """Share of the rows that list each tag."""
         return np.asarray(self.tags.weights.mean(axis=0), dtype=np.float64)
