@@ -3,10 +3,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import inspect
-import re
 import sys
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -146,6 +145,20 @@ class DataOptions:
         return {name: getattr(self, name) or [] for name in COLUMN_ROLES}
 
 
+# Arguments that messages of the library name, and the options that they are here.
+_DATA_ARGUMENTS = (*(f.name for f in fields(DataOptions)), "bags", "miss_rate")
+_OTHERS = ("groups", "weight", "class_weight", "corrections", "time", "gold")
+_OPTIONS = {n: f"--{n.replace('_', '-')}" for n in (*_DATA_ARGUMENTS, *_OTHERS)}
+_OPTIONS |= {"sample_weight": "--weight", "bags": "--bag"}
+_SIZES = ("samples", "features", "informative", "redundant", "classes", "false")
+_OPTIONS |= {f"n_{size}": f"--{size}" for size in _SIZES}
+_VALUES = ("single", "tags", "pll", "pml", "multiclass", "multilabel", "none", "auto")
+_OF_READ = (
+    *("format", "fold", "orientation", "label_orientation"),
+    *("data_key", "candidates_key", "truth_key"),
+)
+
+
 @dataclass(frozen=True)
 class Output:
     """Where a command writes its table, and how it tells of it."""
@@ -257,24 +270,14 @@ def _not_found(path: Path) -> str:
 
 def _in_options(text: str) -> str:
     """Name options of the command where the library names its arguments."""
-    text = re.sub(
-        r"`(labels|raters|weights|marks|truth|sep|ignore|id|number|category|date|text|groups|weight|"
-        r"class_weight|corrections|miss_rate|time|gold)`",
-        lambda match: f"--{match[1].replace('_', '-')}",
-        text,
-    )
-    text = re.sub(
-        r"`n_(samples|features|informative|redundant|classes|false)`", r"--\1", text
-    )
-    text = re.sub(
-        r"""\b(labels|raters|weights|marks|truth|sep|task|ignore|encoding|miss_rate)=(?:["'](\w+)["'])?""",
-        lambda match: (
-            f"--{match[1].replace('_', '-')}" + (f" {match[2]}" if match[2] else "")
-        ),
-        text,
-    )
-    text = text.replace("`sample_weight`", "--weight").replace("`bags`", "--bag")
-    if re.search(r"\b(format|fold|orientation|\w+_orientation|\w+_key)=", text):
+    for name in _DATA_ARGUMENTS:
+        for value in _VALUES:
+            for said in (f'{name}="{value}"', f"{name}='{value}'"):
+                text = text.replace(said, f"{_OPTIONS[name]} {value}")
+        text = text.replace(f" {name}=", f" {_OPTIONS[name]}")
+    for name, option in _OPTIONS.items():
+        text = text.replace(f"`{name}`", option)
+    if any(f" {name}=" in text for name in _OF_READ):
         text += " That is an argument of partlearn.io.read in Python."
     return text
 
