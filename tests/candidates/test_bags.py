@@ -10,6 +10,7 @@ from partlearn.candidates import (
     bag_confidence,
     bag_runs,
     make_bags,
+    make_candidates,
 )
 
 FACES = np.array([[0.9, 0.1], [0.6, 0.4]])
@@ -130,6 +131,22 @@ def test_stray_rate_is_estimated(stray):
     assert step.stray_ == pytest.approx(rule.stray_, rel=0.1)
 
 
+@pytest.mark.parametrize("stray", [0.02, 0.1, 0.3])
+def test_rows_without_a_bag_count_in_no_stray_rate(stray):
+    """Their candidates are no list; beside them the rate stays what it was."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 10, size=800)
+    S, bags = make_bags(y[:400], size=4, stray=stray, random_state=1)
+    S = np.vstack([S, make_candidates(y[400:], n_false=3, random_state=0)])
+    P = rng.random((800, 10)) * S
+    P[np.arange(800), y] += 1
+    alone, both = BagRule(bags, S[:400]), BagRule([*bags, *[None] * 400], S)
+    F = both.settle(P)
+    np.testing.assert_allclose(F[:400], alone.settle(P[:400]))
+    np.testing.assert_allclose(F[400:], P[400:] / P[400:].sum(axis=1, keepdims=True))
+    assert both.stray_ == pytest.approx(alone.stray_)
+
+
 def test_match_estimates_strays_and_distinct_has_none():
     rng = np.random.default_rng(0)
     S = np.ones((400, 4), dtype=bool)
@@ -164,6 +181,10 @@ def test_codes_of_bags():
         bag_codes([1, 2], 3)
     with pytest.raises(ValueError, match="must hold 3 values, one per row; got 2"):
         bag_codes(np.array([1, 2]), 3)
+    assert bag_codes([1, 1.0, np.int64(1), True, "a"], 5).tolist() == [0, 0, 0, 0, 1]
+    assert bag_codes([float("nan"), "nan"], 2).tolist() == [0, 1]
+    with pytest.raises(ValueError, match=r"names 7 as a number \(row 2\) and as text"):
+        bag_codes(["7", "8", 7], 3)
     with pytest.raises(TypeError, match="row 1 has"):
         bag_codes(["a", ["b"]], 2)
     with pytest.raises(TypeError, match="one entry per row"):

@@ -53,24 +53,35 @@ def bag_codes(bags: Any, m: int) -> Indices:
     >>> bag_codes(["p7", "p7", None, "p2", "p7"], 5)
     array([0, 0, 1, 2, 0])
     """
+    return _coded(bags, m)[0]
+
+
+def _coded(bags: Any, m: int) -> tuple[Indices, Mask]:
+    """Codes as :func:`bag_codes`, and whether each row has a bag."""
     array = np.asarray(bags) if hasattr(bags, "dtype") else None
     if array is not None and array.ndim == 1 and array.dtype.kind in "iub":
         _check_length(len(array), m)
         _, first, inverse = np.unique(array, return_index=True, return_inverse=True)
         place = np.empty(len(first), dtype=np.intp)
         place[np.argsort(first)] = np.arange(len(first))
-        return place[inverse.reshape(-1)]
+        return place[inverse.reshape(-1)], np.ones(m, dtype=bool)
     values = as_column(bags, "bags")
     _check_length(len(values), m)
     numbers: dict[Any, int] = {}
-    codes = np.empty(m, dtype=np.intp)
+    texts = {value for value in values if isinstance(value, str)}
+    codes, named = np.empty(m, dtype=np.intp), np.ones(m, dtype=bool)
     for i, value in enumerate(values):
         if isinstance(value, (list, dict, set)) or not isinstance(value, Hashable):
             raise TypeError(f"`bags` must be one column; row {i} has {value!r}.")
-        alone = is_missing(value) or value == ""
-        key = (bag_codes, i) if alone else value  # equal to no value of a user
+        named[i] = not (is_missing(value) or value == "")
+        if named[i] and isinstance(value, Real) and str(value) in texts:
+            raise ValueError(
+                f"`bags` names {value} as a number (row {i}) and as text; write it "
+                "alike in all rows."
+            )
+        key = value if named[i] else (bag_codes, i)  # equal to no value of a user
         codes[i] = numbers.setdefault(key, len(numbers))
-    return codes
+    return codes, named
 
 
 def _check_length(n: int, m: int) -> None:
@@ -232,8 +243,8 @@ class BagRule:
         S = _mask(candidates)
         self.rule, self.auto = rule, stray == "auto" and rule != "distinct"
         self.stray_ = _FIRST_STRAY if stray == "auto" else float(stray)
-        self.codes = bag_codes(bags, len(S))
-        self.layout = BagLayout(self.codes, S)
+        self.codes, named = _coded(bags, len(S))
+        self.layout = BagLayout(self.codes, S, named)
         self._warned = False
 
     @classmethod

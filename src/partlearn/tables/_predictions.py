@@ -174,7 +174,7 @@ class PredictionsMixin:
                 P = self._given_list(P, columns, y, bags)
             elif bags is not None:
                 raise ValueError(
-                    "`bags` share a list of labels; pass `labels` as well."
+                    "`bags` are for rows that share a list; pass `labels` as well."
                 )
             told = self._told_labels(P)
             told |= self._calibrated_columns(

@@ -44,9 +44,14 @@ class BagLayout:
         Number of the bag of each row; every number from zero is used.
     candidates : ndarray of bool, shape (n_samples, n_classes)
         Candidates. The list of a bag is the union of its rows' candidates.
+    named : ndarray of bool, shape (n_samples,), default=None
+        Whether a row has a bag. A row without one has a number of its own; no rule
+        changes it, and its candidates count in no stray rate. All have one by default.
     """
 
-    def __init__(self, codes: Indices, candidates: Mask) -> None:
+    def __init__(
+        self, codes: Indices, candidates: Mask, named: Mask | None = None
+    ) -> None:
         self.candidates = candidates
         m, self.n_classes = candidates.shape
         self.order = np.argsort(codes, kind="stable")
@@ -61,6 +66,9 @@ class BagLayout:
         # Whether all rows of a bag have the whole list.
         entries = np.add.reduceat(S.sum(axis=1), self.starts) if m else self.counts
         self.equal = entries == self.sizes * self.counts
+        self.ruled = (self.counts > 0) & (self.sizes > 0)
+        if named is not None:
+            self.ruled &= named[self.order[self.starts]]
 
     def apply(self, P: Array, rule: str, stray: float) -> Share:
         """Confidences given the bags.
@@ -135,7 +143,7 @@ class BagLayout:
     def _blocks(self, exact: int) -> Iterator[tuple[Indices, int, int]]:
         """Bags of about one shape, as many as fit, with its rows and labels."""
         n, c = _rounded(self.sizes), _rounded(self.counts)
-        many = np.flatnonzero((self.counts > 0) & (self.sizes > 0))
+        many = np.flatnonzero(self.ruled)
         order = many[np.lexsort((c[many], n[many]))]
         cuts = np.flatnonzero((np.diff(n[order]) != 0) | (np.diff(c[order]) != 0)) + 1
         for bags in np.split(order, cuts) if len(order) else []:
