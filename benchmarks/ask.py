@@ -2,14 +2,21 @@
 
     python -m benchmarks.ask --data FOLDER --out TABLE.csv [SET ...]
 
-Rows are asked 50 at a time, the true labels come back as corrections, and the labels
-are found anew by CRISPClassifier. ``labels``: share of right labels among all rows, by
-rule and number of rows asked. ``new``: accuracy on a quarter of the rows that is never
-asked nor trained on. Rules: random order, least confidence, entropy, rank_rows and,
-where cleanlab is installed, its ActiveLab score for votes. The random order is the mean
-of three. A data set that the table has already is not computed again. The exit code is
-1 if rank_rows needs more than half of the rows that random order needs to reach .95 on
-LabelMe, or if labels of LabelMe start below .855.
+Four sets with candidate labels, at most 600 rows each, and the votes of two crowds.
+Measures, by rule and number of rows asked:
+
+``labels``: share of right labels among all rows. 50 rows are asked at a time, the true
+labels come back as corrections, and the labels are found anew by CRISPClassifier, until
+500 are asked or .99 are right.
+``at once``: the same, where all rows are asked in one round.
+``new``: accuracy on a quarter of the rows that is never asked nor trained on.
+``expected``, ``brought``: of rank_rows, the number of labels that the next 50 answers
+were expected to put right, and how many they did.
+
+Rules: random order, least confidence, entropy, rank_rows and, where cleanlab is
+installed, its ActiveLab score for votes. A data set that the table has already is not
+computed again. The exit code is 1 if rank_rows needs more than half of the rows that
+random order needs to reach .95 on LabelMe, or if labels of LabelMe start below .855.
 """
 
 import argparse
@@ -24,9 +31,10 @@ import numpy as np
 
 from benchmarks.candidate_classifier import cell
 from benchmarks.prediction_sets import CROWDS, crowd
-from partlearn import Disambiguation, disambiguate, rank_rows
-from partlearn.candidates import Votes, check_evidence
+from partlearn import Disambiguation, disambiguate, plan_questions, rank_rows
+from partlearn.candidates import check_evidence
 from partlearn.classification import CRISPClassifier
+from partlearn.io import cleanlab_array
 
 SETS = {
     "labelme": 0,
@@ -36,7 +44,9 @@ SETS = {
     "yeast_uci": 3,
     "usps": 2,
 }
-BATCH, MOST = 50, 700
+BATCH, MOST, ENOUGH = 50, 500, 0.99
+ROUNDS = (100, 200, 300)  # rows asked at once, or where accuracy is measured
+MOST_ROWS = 600
 GOAL, START = 0.95, 0.855
 HEAD = ("data", "rows", "measure", "rule", "asked", "value")
 
@@ -50,33 +60,32 @@ def active_lab(labels: Any, result: Disambiguation) -> np.ndarray:
     """Scores of cleanlab, the lowest to be asked first; it sees votes and beliefs."""
     from cleanlab.multiannotator import get_active_learning_scores
 
-    t = labels.table
-    wide = np.full((t.n_rows, t.n_annotators), np.nan)
-    wide[t.row, t.annotator] = t.label
+    wide = cleanlab_array(labels, labels.rows.max() + 1)[labels.rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores, _ = get_active_learning_scores(wide, result.label_confidence)
     return np.asarray(scores)
 
 
-def rules(votes: bool) -> dict[str, Callable[[Any, Disambiguation, int], np.ndarray]]:
+Rule = Callable[[Any, Disambiguation], np.ndarray]
+
+
+def rules(votes: bool) -> dict[str, Rule]:
     def ordered(values: np.ndarray, known: np.ndarray) -> np.ndarray:
         return np.argsort(np.where(known, np.inf, values), kind="stable")
 
     def settled(result: Disambiguation) -> np.ndarray:
         return np.asarray(result.confidence >= 1)
 
-    chosen: dict[str, Callable[[Any, Disambiguation, int], np.ndarray]] = {
-        "random": lambda labels, result, seed: np.random.RandomState(seed).permutation(
+    chosen: dict[str, Rule] = {
+        "random": lambda labels, result: np.random.RandomState(0).permutation(
             len(result.label)
         ),
-        "least confidence": lambda labels, result, seed: ordered(
+        "least confidence": lambda labels, result: ordered(
             result.confidence, settled(result)
         ),
-        "entropy": lambda labels, result, seed: ordered(
-            -entropy(result), settled(result)
-        ),
-        "rank_rows": lambda labels, result, seed: rank_rows(result, budget=BATCH),
+        "entropy": lambda labels, result: ordered(-entropy(result), settled(result)),
+        "rank_rows": lambda labels, result: rank_rows(result),
     }
     if votes:
         try:
@@ -84,26 +93,26 @@ def rules(votes: bool) -> dict[str, Callable[[Any, Disambiguation, int], np.ndar
         except ImportError:
             print("(cleanlab is not installed: ActiveLab is left out)")
         else:
-            chosen["ActiveLab"] = lambda labels, result, seed: ordered(
+            chosen["ActiveLab"] = lambda labels, result: ordered(
                 active_lab(labels, result), settled(result)
             )
     return chosen
 
 
-def curve(
-    X: Any, labels: Any, y: Any, rule: Any, seed: int, new: tuple[Any, Any] | None
-) -> Iterator[tuple[int, float]]:
-    """Rows asked, and labels right or the accuracy on `new` rows."""
+def right(result: Disambiguation, y: Any) -> float:
+    return float((result.label == result.classes[y]).mean())
+
+
+def asked_in_turn(
+    X: Any, labels: Any, y: Any, rule: Rule, most: int
+) -> Iterator[tuple[int, Any, Disambiguation]]:
+    """Rows asked, labels with the answers so far, and what is found from them."""
     known: dict[int, Any] = {}
     evidence = labels
-    for asked in range(0, MOST + 1, BATCH):
+    for asked in range(0, most + 1, BATCH):
         result = disambiguate(X, evidence)
-        if new is None:
-            yield asked, float((result.label == result.classes[y]).mean())
-        elif asked % 100 == 0:
-            model = CRISPClassifier(random_state=0).fit(X, evidence)
-            yield asked, float((model.predict(new[0]) == new[1]).mean())
-        order = [i for i in rule(evidence, result, seed).tolist() if i not in known]
+        yield asked, evidence, result
+        order = [i for i in rule(evidence, result).tolist() if i not in known]
         known |= {i: labels.classes[y[i]] for i in order[:BATCH]}
         evidence = labels.with_known(known)
 
@@ -111,23 +120,39 @@ def curve(
 def measure(folder: Path, name: str) -> Iterator[tuple[Any, ...]]:
     votes = name in CROWDS
     X, labels, y = crowd(folder, name) if votes else cell(folder, name, SETS[name])
-    evidence = labels if votes else check_evidence(labels)
-    assert votes == isinstance(evidence, Votes)
-    order = np.random.RandomState(0).permutation(len(y))
-    test, train = order[: len(y) // 4], np.sort(order[len(y) // 4 :])
-    parts = {
-        "labels": (X, evidence, y, None),
-        "new": (X[train], evidence[train], y[train], (X[test], y[test])),
-    }
+    evidence: Any = labels if votes else check_evidence(labels)
+    if not votes:
+        some = np.sort(np.random.RandomState(0).permutation(len(y))[:MOST_ROWS])
+        X, evidence, y = X[some], evidence[some], y[some]
+    m = len(y)
+    order = np.random.RandomState(0).permutation(m)
+    test, train = order[: m // 4], np.sort(order[m // 4 :])
     for rule, function in rules(votes).items():
-        for what, (rows, given, truth, new) in parts.items():
-            seeds = range(3) if rule == "random" and what == "labels" else range(1)
-            runs = [
-                dict(curve(rows, given, truth, function, seed, new)) for seed in seeds
-            ]
-            for asked in runs[0]:
-                value = np.mean([run[asked] for run in runs])
-                yield name, len(rows), what, rule, asked, f"{value:.4f}"
+        expected = last = None
+        for asked, given, found in asked_in_turn(X, evidence, y, function, MOST):
+            value = right(found, y)
+            yield name, m, "labels", rule, asked, f"{value:.4f}"
+            if asked == 0:
+                first = function(given, found)
+            if expected is not None:
+                yield name, m, "expected", rule, asked, f"{expected:.1f}"
+                yield name, m, "brought", rule, asked, f"{m * (value - last):.0f}"
+            if value >= ENOUGH:
+                break
+            if rule == "rank_rows":
+                last, expected = value, plan_questions(found, budget=BATCH).gain.sum()
+        for n in ROUNDS:
+            answers = {int(i): evidence.classes[y[i]] for i in first[:n]}
+            found = disambiguate(X, evidence.with_known(answers))
+            yield name, m, "at once", rule, n, f"{right(found, y):.4f}"
+        if rule == "entropy":
+            continue
+        parts = (X[train], evidence[train], y[train])
+        for asked, given, _ in asked_in_turn(*parts, function, max(ROUNDS)):
+            if asked in (0, *ROUNDS):
+                model = CRISPClassifier(random_state=0).fit(parts[0], given)
+                accuracy = float((model.predict(X[test]) == y[test]).mean())
+                yield name, len(train), "new", rule, asked, f"{accuracy:.4f}"
 
 
 def needed(lines: list[dict[str, str]], rule: str) -> int:
