@@ -2,12 +2,12 @@
 
     python -m benchmarks.ask --data FOLDER --out TABLE.csv [SET ...]
 
-Four sets with candidate labels, at most 600 rows each, and the votes of two crowds.
+Four sets with candidate labels, at most 400 rows each, and the votes of two crowds.
 Measures, by rule and number of rows asked:
 
 ``labels``: share of right labels among all rows. 50 rows are asked at a time, the true
 labels come back as corrections, and the labels are found anew by CRISPClassifier, until
-500 are asked or .99 are right.
+200 are asked (500 of votes) or .99 are right.
 ``at once``: the same, where all rows are asked in one round.
 ``new``: accuracy on a quarter of the rows that is never asked nor trained on.
 ``expected``, ``brought``: of rank_rows, the number of labels that the next 50 answers
@@ -44,9 +44,10 @@ SETS = {
     "yeast_uci": 3,
     "usps": 2,
 }
-BATCH, MOST, ENOUGH = 50, 500, 0.99
-ROUNDS = (100, 200, 300)  # rows asked at once, or where accuracy is measured
-MOST_ROWS = 600
+BATCH, ENOUGH = 50, 0.99
+MOST, MOST_VOTES = 200, 500  # rows asked at most
+ROUNDS = (50, 100, 200)  # rows asked at once, or where accuracy is measured
+MOST_ROWS = 400
 GOAL, START = 0.95, 0.855
 HEAD = ("data", "rows", "measure", "rule", "asked", "value")
 
@@ -127,9 +128,10 @@ def measure(folder: Path, name: str) -> Iterator[tuple[Any, ...]]:
     m = len(y)
     order = np.random.RandomState(0).permutation(m)
     test, train = order[: m // 4], np.sort(order[m // 4 :])
+    most = MOST_VOTES if votes else MOST
     for rule, function in rules(votes).items():
         expected = last = None
-        for asked, given, found in asked_in_turn(X, evidence, y, function, MOST):
+        for asked, given, found in asked_in_turn(X, evidence, y, function, most):
             value = right(found, y)
             yield name, m, "labels", rule, asked, f"{value:.4f}"
             if asked == 0:

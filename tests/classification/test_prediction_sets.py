@@ -113,6 +113,28 @@ def test_threshold_of_single_labels_by_hand():
     assert conformal_threshold(p, np.where(p == 0.2, 0.5, 1.0), 0.8) == 0.3
 
 
+def test_thresholds_of_candidates_and_votes_by_hand():
+    """Four rows; the k-th largest score, k = ceil(5 c), by each calibrator.
+
+    Worst candidates .9 .4 .7 .8, best ones .9 .6 .7 .8 (Javanmardi et al.); the votes
+    of row 1 are split, so that .6 and .4 count half each (Stutz et al.).
+    """
+    P = np.array([[0.9, 0.1], [0.6, 0.4], [0.7, 0.3], [0.2, 0.8]])
+    votes = from_votes([0, 1, 1, 2, 3], list("xxyxx"), [0, 0, 1, 0, 1])
+    calibration = Calibration.of(P, votes)
+    sets = Calibration.of(P, from_weights(votes.table.counts > 0))
+    for coverage, expected in {
+        0.6: {"all": 0.7, "any": 0.7, "votes": 0.7},
+        0.75: {"all": 0.4, "any": 0.6, "votes": 0.4},
+        0.8: {"all": 0.4, "any": 0.6, "votes": 0.4},
+        0.9: {"all": 0.0, "any": 0.0, "votes": 0.0},  # nine rows are needed
+    }.items():
+        for calibrator, threshold in expected.items():
+            source = calibration if calibrator == "votes" else sets
+            found = source.thresholds(coverage, calibrator)
+            assert found.tolist() == [threshold] * 2, (coverage, calibrator)
+
+
 def test_abstention_by_hand():
     """Single labels: the two surest are right, then every second one."""
     P = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4], [0.6, 0.4]])

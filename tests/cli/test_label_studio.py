@@ -52,3 +52,20 @@ def test_there_and_back(run, tmp_path, table):
     code, _, error = run("data", "convert", labels, target, "--tasks", source)
     assert code == 2
     assert "no task '7'" in error
+
+
+def test_one_of_two_questions(run, tmp_path, table):
+    source, middle = tmp_path / "tasks.json", tmp_path / "tasks.csv"
+    made = tasks()
+    for task in made:
+        for annotation in task["annotations"]:
+            other = dict(annotation["result"][0], from_name="mood")
+            annotation["result"].append(other | {"value": {"choices": ["glad"]}})
+    source.write_text(json.dumps(made))
+    code, _, error = run("data", "convert", source, middle)
+    assert code == 2
+    assert "kind, mood" in error
+    assert "--question" in error
+    code, _, error = run("data", "convert", source, middle, "--question", "kind")
+    assert code == 0, error
+    assert {row["annotator 1"] for row in table(middle)} == {"cat", "dog", ""}

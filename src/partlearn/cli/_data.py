@@ -139,6 +139,13 @@ def convert(
             "labels of the table are added as predictions, by the column id."
         ),
     ] = None,
+    question: Annotated[
+        str | None,
+        typer.Option(
+            help="Question of Label Studio (from_name) or argilla, where there are "
+            "several."
+        ),
+    ] = None,
     as_json: _options.Json = False,
 ) -> None:
     """Read a file in any format and write it in another one.
@@ -153,10 +160,11 @@ def convert(
 
     _options.check_files([source, tasks], [target])
     if source.suffix == ".json":
-        _written(target, as_json, rows=_from_tasks(source, target))
+        _written(target, as_json, rows=_from_tasks(source, target, question))
         return
     if tasks is not None:
-        _written(target, as_json, rows=_to_tasks(source, tasks, target))
+        rows = _to_tasks(source, tasks, target, question)
+        _written(target, as_json, rows=rows)
         return
     if source.suffix == ".npy":
         columns = read_cleanlab(source)
@@ -179,11 +187,11 @@ def convert(
     _written(target, as_json, **_facts(bunch))
 
 
-def _from_tasks(source: Path, target: Path) -> int:
+def _from_tasks(source: Path, target: Path, question: str | None) -> int:
     """Write tasks or records as a table; returns the number of rows."""
     from partlearn.io import TableWriter, read_tasks
 
-    read = read_tasks(source)
+    read = read_tasks(source, question)
     columns = {"id": read.ids, **read.columns}
     for name, cells in read.annotator_columns().items():
         # An annotator is a number in most projects, and may be called like a field.
@@ -194,13 +202,13 @@ def _from_tasks(source: Path, target: Path) -> int:
     return len(read.ids)
 
 
-def _to_tasks(source: Path, tasks: Path, target: Path) -> int:
+def _to_tasks(source: Path, tasks: Path, target: Path, question: str | None) -> int:
     """Write tasks with the labels of a table as predictions; returns their number."""
     from partlearn.io import read_tasks, write_label_studio
     from partlearn.tables import as_text, check_names, numbers_in, read_columns
 
     columns = read_columns(source)
-    read = read_tasks(tasks)
+    read = read_tasks(tasks, question)
     check_names(["id", "label"], columns, "tasks")
     place = {str(name): i for i, name in enumerate(read.ids.tolist())}
     names = [str(as_text(name)) for name in columns["id"].tolist()]

@@ -246,10 +246,14 @@ def read_argilla(
     return _with_votes(ArgillaRecords, path, records, ids, votes, "question=")
 
 
-def read_tasks(path: str | PathLike[str]) -> LabelStudioTasks:
+def read_tasks(
+    path: str | PathLike[str], question: str | None = None
+) -> LabelStudioTasks:
     """Read a JSON export of Label Studio or of argilla, whichever it is."""
     path = Path(path)
-    return (read_argilla if _are_records(_load(path)) else read_label_studio)(path)
+    if _are_records(_load(path)):
+        return read_argilla(path, question=question)
+    return read_label_studio(path, control=question)
 
 
 def _load(path: Path) -> Any:
@@ -332,7 +336,7 @@ def _with_votes(
         raise AmbiguousDataError(
             f"several questions: {', '.join(names)}",
             path=path,
-            advice=f"Name one of them with {argument}.",
+            advice=f"Name one of them with {argument} (--question).",
         )
     votes = from_votes(rows, annotators, labels, n_rows=len(tasks), empty="drop")
     skipped = np.ones(len(tasks), dtype=bool)
