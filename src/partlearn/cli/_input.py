@@ -178,8 +178,6 @@ def read_data(
             )
         check_names(options.ignore or (), columns, "ignore")
         labels = _read_votes(options.votes, options, columns)
-    if columns is None and isinstance(labels, str):
-        labels = _of_matrix(labels, path)
     data = dataset_of(
         path if columns is None else columns,
         labels,
@@ -205,13 +203,9 @@ def read_bunch(path: Path, options: DataOptions) -> Any:
     if not table:
         refuse_for_matrix(path, options.roles, options.bag)
     task: Any = options.task
-    labels = options.labels
     bunch = read(
         path,
-        labels=labels if labels is None else _of_matrix(labels, path),
-        raters=options.raters,
-        weights=options.weights,
-        marks=options.marks,
+        labels=options.label_choice,
         truth=options.truth,
         sep=options.sep,
         task=task,
@@ -223,16 +217,6 @@ def read_bunch(path: Path, options: DataOptions) -> Any:
     if options.bag == "runs" and bunch.candidates is not None:
         bunch.bags = bag_runs(bunch.candidates)
     return bunch
-
-
-def _of_matrix(labels: str, path: Path) -> Any:
-    """A name, names, or the number of labels of an ARFF file."""
-    from partlearn.io import format_of
-
-    number = labels.removeprefix("-").isdigit()
-    if number and format_of(path, None) == "arff":
-        return int(labels)
-    return labels.split(",") if "," in labels else labels
 
 
 def echo_labels(read_as: str) -> None:

@@ -35,7 +35,7 @@ from partlearn.io._label_columns import (
     parse_sets,
 )
 from partlearn.io._matrix import worth_sparse
-from partlearn.io._options import Budget, ReadOptions
+from partlearn.io._options import Budget, ReadOptions, names_of
 
 _MEKA = re.compile(r"-C\s+(-?\d{1,6})\b")
 _POSITIVE = {"1", "true", "yes", "t", "y"}
@@ -159,11 +159,12 @@ def _labels(
     given, known = options.labels, {a.name for a in attributes}
     if isinstance(given, str) and given.endswith(".xml") and given not in known:
         return _by_name(mulan_labels(Path(given)), attributes), f"labels of {given}"
+    if isinstance(given, str) and given.removeprefix("-").isdigit():
+        given = given if given in known else int(given)
     if isinstance(given, int):
         return _edge(given, len(attributes)), f"labels={given}"
     if given is not None:
-        names = [given] if isinstance(given, str) else list(given)
-        return _by_name(names, attributes), "labels="
+        return _by_name(names_of(given, known), attributes), "labels="
     meka = _MEKA.search(relation)
     if meka is not None:
         return _edge(int(meka.group(1)), len(attributes)), f"MEKA's -C {meka.group(1)}"

@@ -37,7 +37,7 @@ from partlearn.io._label_columns import (
     typed_column,
 )
 from partlearn.io._matrix import as_dtype, read_matrix
-from partlearn.io._options import Budget, Form, Limits, ReadOptions
+from partlearn.io._options import Budget, Form, Limits, ReadOptions, names_of
 from partlearn.io._table import arrow_errors, note_of
 from partlearn.io._table_blocks import table_blocks
 
@@ -360,7 +360,7 @@ def _given(
         raise AmbiguousDataError(
             "columns of a table are chosen by name", advice=f"Correct {argument}=."
         )
-    chosen = [value] if isinstance(value, str) else list(value)
+    chosen = names_of(value, columns)
     for name in chosen:
         if name not in columns:
             known = ", ".join(repr(c) for c in list(columns)[:10])

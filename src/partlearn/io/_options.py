@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NoReturn
 
@@ -22,6 +22,13 @@ DEFLATE_RATIO = 1040
 # not compressed was chosen by whoever has it.
 TABLE_RATIO = 100
 _FREE = 2**20  # small declarations are not worth a ratio test
+
+
+def names_of(value: str | Sequence[str], known: Collection[str]) -> list[str]:
+    """Names in a list, or in text with commas between them."""
+    if not isinstance(value, str):
+        return list(value)
+    return [value] if value in known else [name.strip() for name in value.split(",")]
 
 
 @dataclass(frozen=True)

@@ -277,7 +277,29 @@ def dataset_of(
     hidden = as_names(chosen.pop("ignore", ()))
     path = Path(source) if isinstance(source, (str, os.PathLike)) else None
     if path is not None and not is_table(path):
-        return _of_matrix(path, labels, truth, hidden, chosen, sep, task, bags)
+        refuse_for_matrix(path, chosen, bags)
+        if task == "tags":
+            raise ValueError(
+                f'`task`="tags" is for tables; {path.name} is a matrix of numbers.'
+            )
+        given: Any = None if task == "single" else task
+        bunch = read(
+            path, labels=labels, truth=truth, sep=sep, task=given, ignore=hidden
+        )
+        if bags == "bags":
+            if bunch.get("bags") is None:
+                raise ValueError("the file holds no bags; use `bags` with runs.")
+            bags = bunch.bags
+        return Dataset(
+            bunch.data,
+            bunch.candidates,
+            bunch.truth,
+            hidden,
+            sep=sep,
+            bags=bags,
+            bunch=bunch,
+            path=path,
+        )
     columns = columns_of(source) if path is None else None
     if columns is None:
         columns = read_columns(source, encoding=encoding)
@@ -346,45 +368,6 @@ def check_truth(
             "one, or leave out `truth`."
         )
     return truth
-
-
-def _of_matrix(
-    path: Path,
-    labels: Any,
-    truth: str | None,
-    hidden: list[str],
-    roles: dict[str, Any],
-    sep: str | None,
-    task: str | None,
-    bags: Any,
-) -> Dataset:
-    refuse_for_matrix(path, roles, bags)
-    if task == "tags":
-        raise ValueError(
-            f'`task`="tags" is for tables; {path.name} is a matrix of numbers.'
-        )
-    form: dict[str, Any] = {}
-    if isinstance(labels, LabelColumns):
-        form = {labels.form or "labels": labels.names}
-    elif labels is not None:
-        form = {"labels": labels}
-    given: Any = None if task == "single" else task
-    bunch = read(path, truth=truth, sep=sep, task=given, ignore=hidden, **form)
-    if bags == "bags":
-        if bunch.get("bags") is None:
-            raise ValueError("the file holds no bags; use `bags` with runs.")
-        bags = bunch.bags
-    return Dataset(
-        bunch.data,
-        bunch.candidates,
-        bunch.truth,
-        hidden,
-        {},
-        sep,
-        bags=bags,
-        bunch=bunch,
-        path=path,
-    )
 
 
 def refuse_for_matrix(path: Path, roles: Mapping[str, Any], bags: Any) -> None:
