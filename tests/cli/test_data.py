@@ -139,7 +139,7 @@ def test_fetch_shows_progress_on_a_terminal(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr("partlearn.datasets.fetch_file", fake)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    _data.fetch("iris", None, 1.0, False)
+    _data.fetch(name="iris", data_home=None, timeout=1.0, as_json=False)
     captured = capsys.readouterr()
     assert "iris: 50 %" in captured.err
     assert captured.out.strip() == str(path)

@@ -21,25 +21,14 @@ _RATE = 0.1  # labels put right by an answer, below which asking is no longer wo
 @_options.with_options()
 def ask(
     data: _options.Input,
+    *,
     output: _options.Output,
     options: _options.DataOptions,
-    budget: Annotated[int, typer.Option(min=1, help="Number of rows to ask.")] = 50,
-    method: Annotated[
-        str, typer.Option(help="Reducer, selector or learner that leaves confidences.")
-    ] = DEFAULT_METHOD,
+    budget: Annotated[int, typer.Option(min=1)] = 50,
+    method: str = DEFAULT_METHOD,
     param: _options.Param = None,
-    accuracy: Annotated[
-        float,
-        typer.Option(
-            help="Accuracy of the answers: 1 for an expert, less for one more vote."
-        ),
-    ] = 1.0,
-    corrections: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV with columns row and label: answers that are there already."
-        ),
-    ] = None,
+    accuracy: float = 1.0,
+    corrections: Path | None = None,
 ) -> None:
     """Choose the rows whose true label would help most.
 
@@ -49,6 +38,17 @@ def ask(
     filled-in table to --corrections of this command, or of disambiguate. With --bag,
     the open rows of a bag follow each other. With --task tags, the rows with the most
     doubtful tags, and the tags to ask about.
+
+    Parameters
+    ----------
+    budget
+        Number of rows to ask.
+    method
+        Reducer, selector or learner that leaves confidences.
+    accuracy
+        Accuracy of the answers: 1 for an expert, less for one more vote.
+    corrections
+        CSV with columns row and label: answers that are there already.
     """
     output.check(data, options.votes, corrections)
     if options.several and accuracy != 1:

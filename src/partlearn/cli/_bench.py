@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn.cli._console import print_json, print_summary, progress, say
-from partlearn.cli._options import Json, check_files
+from partlearn.cli._options import Json, check_files, with_options
 
 if TYPE_CHECKING:
     from partlearn.report import Summary
@@ -32,64 +32,57 @@ def _complete(incomplete: str) -> list[str]:
     return [name for name in list_plans() if name.startswith(incomplete)]
 
 
+@with_options()
 def bench(
-    plan: Annotated[
-        str,
-        typer.Argument(
-            help="Name of a shipped plan, or a .toml file.", autocompletion=_complete
-        ),
-    ],
-    data: Annotated[
-        Path | None, typer.Option(help="Folder with the data sets, searched deeply.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for results; results/PLAN if not given.")
-    ] = None,
-    folds: Annotated[
-        int | None, typer.Option(min=2, help="Folds, instead of the plan's number.")
-    ] = None,
-    jobs: Annotated[
-        int, typer.Option(min=0, help="Number of processes; 0 means one per core.")
-    ] = 1,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, tcp://HOST:PORT.")
-    ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option("--resume/--fresh", help="Keep or forget jobs already finished."),
-    ] = True,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Run failed jobs again.")
-    ] = False,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", help="Run a share of the finished jobs again and compare."
-        ),
-    ] = False,
-    share: Annotated[
-        float,
-        typer.Option(min=0, max=1, help="Share of the jobs to verify, above 0."),
-    ] = 0.1,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Package whose classes a plan file may name; it is imported, which "
-            "runs its code. Repeat for more."
-        ),
-    ] = None,
+    plan: Annotated[str, typer.Argument(autocompletion=_complete)],
+    *,
+    data: Path | None = None,
+    out: Path | None = None,
+    folds: Annotated[int | None, typer.Option(min=2)] = None,
+    jobs: Annotated[int, typer.Option(min=0)] = 1,
+    scheduler: str | None = None,
+    resume: Annotated[bool, typer.Option("--resume/--fresh")] = True,
+    retry_failed: bool = False,
+    verify: bool = False,
+    share: Annotated[float, typer.Option(min=0, max=1)] = 0.1,
+    allow: list[str] | None = None,
     as_json: Json = False,
     _list: Annotated[
-        bool,
-        typer.Option(
-            "--list", callback=_list_plans, is_eager=True, help="List shipped plans."
-        ),
+        bool, typer.Option("--list", callback=_list_plans, is_eager=True)
     ] = False,
 ) -> None:
     """Run a comparison: a paper's table or your own plan.
 
     Results are kept job by job: the same command goes on where it was stopped.
     Exit code 1 means that some jobs failed, or are different when verified.
+
+    Parameters
+    ----------
+    plan
+        Name of a shipped plan, or a .toml file.
+    data
+        Folder with the data sets, searched deeply.
+    out
+        Folder for results; results/PLAN if not given.
+    folds
+        Folds, instead of the plan's number.
+    jobs
+        Number of processes; 0 means one per core.
+    scheduler
+        Address of a Dask scheduler, tcp://HOST:PORT.
+    resume
+        Keep or forget jobs already finished.
+    retry_failed
+        Run failed jobs again.
+    verify
+        Run a share of the finished jobs again and compare.
+    share
+        Share of the jobs to verify, above 0.
+    allow
+        Package whose classes a plan file may name; it is imported, which runs its code.
+        Repeat for more.
+    _list
+        List shipped plans.
     """
     out = out or Path("results") / Path(plan).stem
     running: dict[str, Any] = {
@@ -238,28 +231,34 @@ def _write_reports(summary: "Summary", out: Path) -> list[Path]:
     return [path]
 
 
+@with_options()
 def report(
-    folder: Annotated[Path, typer.Argument(help="Folder of a run (bench --out).")],
-    html: Annotated[
-        Path | None, typer.Option(help="Write one HTML page; - prints it.")
-    ] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(help="Write Markdown; - prints it.")
-    ] = None,
-    latex: Annotated[
-        Path | None, typer.Option(help="Write LaTeX tables; - prints them.")
-    ] = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option(help="Write the cells of all tables as CSV; - prints them."),
-    ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option(help="Only this table in LaTeX or CSV, for example results."),
-    ] = None,
+    folder: Path,
+    *,
+    html: Path | None = None,
+    markdown: Path | None = None,
+    latex: Path | None = None,
+    csv: Path | None = None,
+    table: str | None = None,
     as_json: Json = False,
 ) -> None:
-    """Write the report of a run; without options, print its tables."""
+    """Write the report of a run; without options, print its tables.
+
+    Parameters
+    ----------
+    folder
+        Folder of a run (bench --out).
+    html
+        Write one HTML page; - prints it.
+    markdown
+        Write Markdown; - prints it.
+    latex
+        Write LaTeX tables; - prints them.
+    csv
+        Write the cells of all tables as CSV; - prints them.
+    table
+        Only this table in LaTeX or CSV, for example results.
+    """
     from partlearn import report
     from partlearn.io import atomic_write
 

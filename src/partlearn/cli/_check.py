@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -14,12 +13,21 @@ from partlearn.cli._options import DataOptions, Json, check_files, with_options
 
 @with_options()
 def check(
-    file: Annotated[Path, typer.Argument(help="The data: CSV, Parquet, .mat, ...")],
+    file: Path,
+    *,
     options: DataOptions,
-    html: Annotated[Path | None, typer.Option(help="Also write one HTML page.")] = None,
+    html: Path | None = None,
     as_json: Json = False,
 ) -> None:
-    """Say what is wrong with a data set; exit code 1 if something breaks learning."""
+    """Say what is wrong with a data set; exit code 1 if something breaks learning.
+
+    Parameters
+    ----------
+    file
+        The data: CSV, Parquet, .mat, ...
+    html
+        Also write one HTML page.
+    """
     from partlearn.check import check as check_data
     from partlearn.io import AmbiguousDataError, atomic_write
     from partlearn.tables import feature_names

@@ -85,12 +85,19 @@ def _facts(bunch: "Bunch") -> dict[str, Any]:
 @app.command()
 @_options.with_options(without=["votes"])
 def info(
-    name: Annotated[str, typer.Argument(help="Name of a known set, or a file.")],
+    name: str,
+    *,
     options: _options.DataOptions,
     data_home: Home = None,
     as_json: _options.Json = False,
 ) -> None:
-    """Say what a data set is; nothing is downloaded for it."""
+    """Say what a data set is; nothing is downloaded for it.
+
+    Parameters
+    ----------
+    name
+        Name of a known set, or a file.
+    """
     import partlearn.datasets as sets
 
     if name in _BUNDLED:
@@ -126,26 +133,12 @@ def _written(path: Path, as_json: bool, **facts: Any) -> None:
 @app.command()
 @_options.with_options(without=["votes"])
 def convert(
-    source: Annotated[Path, typer.Argument(help="The file to read.")],
-    target: Annotated[
-        Path,
-        typer.Argument(help="The file to write: npz, parquet, csv, mat, arrow, npy."),
-    ],
+    source: Path,
+    target: Path,
+    *,
     options: _options.DataOptions,
-    tasks: Annotated[
-        Path | None,
-        typer.Option(
-            help="Tasks of Label Studio or records of argilla (.json) to which the "
-            "labels of the table are added as predictions, by the column id."
-        ),
-    ] = None,
-    question: Annotated[
-        str | None,
-        typer.Option(
-            help="Question of Label Studio (from_name) or argilla, where there are "
-            "several."
-        ),
-    ] = None,
+    tasks: Path | None = None,
+    question: str | None = None,
     as_json: _options.Json = False,
 ) -> None:
     """Read a file in any format and write it in another one.
@@ -155,6 +148,16 @@ def convert(
     with a column per annotator; the labels of a table become predictions of its tasks
     by --tasks. So do records of argilla, whose suggestions the labels become. An .npy
     file is an array of cleanlab: labels, labels_multiannotator or pred_probs.
+
+    Parameters
+    ----------
+    source
+        The file to read.
+    target
+        The file to write: npz, parquet, csv, mat, arrow, npy.
+    tasks
+        Tasks of Label Studio or records of argilla (.json) to which the labels of the
+        table are added as predictions, by the column id.
     """
     from partlearn.io import TableWriter, is_table, read_cleanlab, write
 
@@ -244,13 +247,23 @@ def _to_array(
 
 
 @app.command()
+@_options.with_options()
 def fetch(
-    name: Annotated[str, typer.Argument(help="Name in the list.")],
+    name: str,
+    *,
     data_home: Home = None,
-    timeout: Annotated[float, typer.Option(help="Seconds per server.")] = 30.0,
+    timeout: float = 30.0,
     as_json: _options.Json = False,
 ) -> None:
-    """Download a data set once and print where it is."""
+    """Download a data set once and print where it is.
+
+    Parameters
+    ----------
+    name
+        Name in the list.
+    timeout
+        Seconds per server.
+    """
     from partlearn.datasets import fetch_file
     from partlearn.io import read
 
@@ -273,27 +286,43 @@ def fetch(
 
 
 @app.command()
+@_options.with_options()
 def make(
-    target: Annotated[
-        Path, typer.Argument(help="The file to write: npz, parquet, csv, mat, arrow.")
-    ],
-    samples: Annotated[int, typer.Option(help="Rows.")] = 200,
-    features: Annotated[int, typer.Option(help="Columns.")] = 20,
-    informative: Annotated[int, typer.Option(help="Columns that tell the class.")] = 4,
-    redundant: Annotated[int, typer.Option(help="Columns that combine those.")] = 4,
-    classes: Annotated[int, typer.Option(help="Labels.")] = 5,
-    false: Annotated[int, typer.Option(help="False labels in every set.")] = 1,
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
-    tickets: Annotated[
-        bool,
-        typer.Option(
-            "--tickets",
-            help="A table of support tickets, with dates, text and missing values.",
-        ),
-    ] = False,
+    target: Path,
+    *,
+    samples: int = 200,
+    features: int = 20,
+    informative: int = 4,
+    redundant: int = 4,
+    classes: int = 5,
+    false: int = 1,
+    seed: int = 0,
+    tickets: bool = False,
     as_json: _options.Json = False,
 ) -> None:
-    """Make synthetic partial-label data with planted informative features."""
+    """Make synthetic partial-label data with planted informative features.
+
+    Parameters
+    ----------
+    target
+        The file to write: npz, parquet, csv, mat, arrow.
+    samples
+        Rows.
+    features
+        Columns.
+    informative
+        Columns that tell the class.
+    redundant
+        Columns that combine those.
+    classes
+        Labels.
+    false
+        False labels in every set.
+    seed
+        Seed of the random numbers.
+    tickets
+        A table of support tickets, with dates, text and missing values.
+    """
     if tickets:
         _make_tickets(target, samples, seed, as_json)
         return

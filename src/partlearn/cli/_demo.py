@@ -9,20 +9,18 @@ import typer
 
 from partlearn.cli._bench import run_and_report
 from partlearn.cli._console import say
-from partlearn.cli._options import Json
+from partlearn.cli._options import Json, with_options
 
 N_FALSE = 4  # false labels beside the true one
 ON_A_PAGE = 8  # digits, in the second part
 
 
+@with_options()
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for results and reports.")] = Path(
-        "partlearn-demo"
-    ),
-    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 2,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer rows and folds: a few seconds.")
-    ] = False,
+    *,
+    out: Path = Path("partlearn-demo"),
+    jobs: Annotated[int, typer.Option(min=1)] = 2,
+    quick: bool = False,
     as_json: Json = False,
 ) -> None:
     """Find the labels of handwritten digits that came with five possible ones each.
@@ -32,6 +30,15 @@ def demo(
     digits come on pages with one list for each page, and every digit of the list is
     somewhere on the page. At the end it compares methods where reducing dimensions does
     not help, with a page of results.
+
+    Parameters
+    ----------
+    out
+        Folder for results and reports.
+    jobs
+        Number of processes.
+    quick
+        Fewer rows and folds: a few seconds.
     """
     plan = "demo-quick" if quick else "demo"
     if as_json:

@@ -4,9 +4,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn.cli import _input, _options, _tags
@@ -22,51 +20,17 @@ _FIRST_ERRORS = 5  # probably wrong labels that are printed
 @_options.with_options()
 def disambiguate(
     data: _options.Input,
+    *,
     output: _options.Output,
     options: _options.DataOptions,
-    method: Annotated[
-        str, typer.Option(help="Reducer, selector or learner that leaves confidences.")
-    ] = DEFAULT_METHOD,
+    method: str = DEFAULT_METHOD,
     param: _options.Param = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Write the label report, a page, to this file.")
-    ] = None,
-    image: Annotated[
-        str | None,
-        typer.Option(
-            help="Column with paths of local image files, relative to the data: small "
-            "ones are shown on the page. No feature."
-        ),
-    ] = None,
-    image_folder: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of the pictures, which their paths are relative to and must "
-            "lie in; the folder of the data if not given."
-        ),
-    ] = None,
-    corrections: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV with columns row and label, as the page saves it: these labels "
-            "are certain."
-        ),
-    ] = None,
-    gold: Annotated[
-        str | None,
-        typer.Option(
-            help="Column with the true labels of a random sample of rows, empty "
-            "elsewhere: they are certain, and estimate how many labels are right."
-        ),
-    ] = None,
-    miss_rate: Annotated[
-        str | None,
-        typer.Option(
-            help="Share of rows whose labels are wrong, such as 0.1; auto estimates it "
-            "from --gold, or where every row has one label. Columns wrong and look say "
-            "which rows to look at first."
-        ),
-    ] = None,
+    html: Path | None = None,
+    image: str | None = None,
+    image_folder: Path | None = None,
+    corrections: Path | None = None,
+    gold: str | None = None,
+    miss_rate: str | None = None,
 ) -> None:
     """Choose one label from every candidate set, with a confidence; or score tags.
 
@@ -75,6 +39,28 @@ def disambiguate(
     missing values are encoded. With --task tags, the listed tags without the doubtful
     ones in the form of the data, the doubtful and the missing ones, and confidences.
     Where every row has one label, --miss-rate finds labels that are probably wrong.
+
+    Parameters
+    ----------
+    method
+        Reducer, selector or learner that leaves confidences.
+    html
+        Write the label report, a page, to this file.
+    image
+        Column with paths of local image files, relative to the data: small ones are
+        shown on the page. No feature.
+    image_folder
+        Folder of the pictures, which their paths are relative to and must lie in; the
+        folder of the data if not given.
+    corrections
+        CSV with columns row and label, as the page saves it: these labels are certain.
+    gold
+        Column with the true labels of a random sample of rows, empty elsewhere: they
+        are certain, and estimate how many labels are right.
+    miss_rate
+        Share of rows whose labels are wrong, such as 0.1; auto estimates it from
+        --gold, or where every row has one label. Columns wrong and look say which rows
+        to look at first.
     """
     from partlearn.io import BLOCK_ROWS
 

@@ -4,11 +4,12 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
@@ -40,88 +41,61 @@ def _column(which: str) -> Any:
 
 @dataclass(frozen=True)
 class DataOptions:
-    """What a command was told about its data: every field is an option."""
+    """What a command was told about its data: every field is an option.
 
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of label sets (cat|dog, lists, cat:0.7|dog:0.3), or several "
-            "of raters, marks or weights, separated by commas. ARFF: label "
-            "attributes, their number (-6: the last six) or an .xml."
-        ),
-    ] = None
-    raters: Annotated[
-        str | None,
-        typer.Option(
-            help="Columns of labels, one column per rater, separated by commas: "
-            "instead of --labels."
-        ),
-    ] = None
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            help="Columns named after labels that hold their weights or probabilities, "
-            "separated by commas: instead of --labels."
-        ),
-    ] = None
-    marks: Annotated[
-        str | None,
-        typer.Option(
-            help="Columns named after labels that hold 1 or yes where a label is "
-            "possible, separated by commas: instead of --labels."
-        ),
-    ] = None
-    votes: Annotated[
-        Path | None,
-        typer.Option(
-            help="Long table of labels, one line per row, annotator and label; the row "
-            "by its number from 0, or by the column --id. --labels names the three "
-            "columns."
-        ),
-    ] = None
-    truth: Annotated[
-        str | None, typer.Option(help="Column of true labels: never learnt from.")
-    ] = None
-    sep: Annotated[
-        str | None,
-        typer.Option(
-            help="What separates labels in a column; | ; and , are found without it. "
-            "none: each cell is one label."
-        ),
-    ] = None
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            help="Encoding of a table of text, such as latin-1 or gbk; UTF-8 and "
-            "UTF-16 are found without it."
-        ),
-    ] = None
-    task: Annotated[
-        str | None,
-        typer.Option(
-            help="single: one label of a row is true (default). tags: several may be. "
-            "Of matrices also pll, pml, multiclass or multilabel."
-        ),
-    ] = None
-    id: Annotated[
-        Names,
-        typer.Option(
-            help="Column that names the rows, kept beside results; repeatable."
-        ),
-    ] = None
+    Attributes
+    ----------
+    labels
+        Column of label sets (cat|dog, lists, cat:0.7|dog:0.3), or several of raters,
+        marks or weights, separated by commas. ARFF: label attributes, their number (-6:
+        the last six) or an .xml.
+    raters
+        Columns of labels, one column per rater, separated by commas: instead of
+        --labels.
+    weights
+        Columns named after labels that hold their weights or probabilities, separated
+        by commas: instead of --labels.
+    marks
+        Columns named after labels that hold 1 or yes where a label is possible,
+        separated by commas: instead of --labels.
+    votes
+        Long table of labels, one line per row, annotator and label; the row by its
+        number from 0, or by the column --id. --labels names the three columns.
+    truth
+        Column of true labels: never learnt from.
+    sep
+        What separates labels in a column; | ; and , are found without it. none: each
+        cell is one label.
+    encoding
+        Encoding of a table of text, such as latin-1 or gbk; UTF-8 and UTF-16 are found
+        without it.
+    task
+        single: one label of a row is true (default). tags: several may be. Of matrices
+        also pll, pml, multiclass or multilabel.
+    id
+        Column that names the rows, kept beside results; repeatable.
+    bag
+        Column of the bag of a row, such as the photograph of a face: rows of a bag
+        share one list, and each of its labels belongs to one of them. runs: neighboring
+        rows with equal sets are a bag.
+    """
+
+    labels: str | None = None
+    raters: str | None = None
+    weights: str | None = None
+    marks: str | None = None
+    votes: Path | None = None
+    truth: str | None = None
+    sep: str | None = None
+    encoding: str | None = None
+    task: str | None = None
+    id: Names = None
     number: Annotated[Names, _column("of numbers")] = None
     category: Annotated[Names, _column("of categories")] = None
     date: Annotated[Names, _column("of dates")] = None
     text: Annotated[Names, _column("of free text")] = None
     ignore: Annotated[Names, _column("to leave out")] = None
-    bag: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of the bag of a row, such as the photograph of a face: rows "
-            "of a bag share one list, and each of its labels belongs to one of them. "
-            "runs: neighboring rows with equal sets are a bag."
-        ),
-    ] = None
+    bag: str | None = None
 
     @property
     def several(self) -> bool:
@@ -161,22 +135,18 @@ _OF_READ = (
 
 @dataclass(frozen=True)
 class Output:
-    """Where a command writes its table, and how it tells of it."""
+    """Where a command writes its table, and how it tells of it.
 
-    out: Annotated[
-        Path,
-        typer.Option(
-            help="Table to write: .csv, .tsv, .parquet or .jsonl; - is standard output."
-        ),
-    ]
-    safe_csv: Annotated[
-        bool,
-        typer.Option(
-            "--safe-csv",
-            help="For spreadsheets: text that looks like a formula gets a quotation "
-            "mark.",
-        ),
-    ] = False
+    Attributes
+    ----------
+    out
+        Table to write: .csv, .tsv, .parquet or .jsonl; - is standard output.
+    safe_csv
+        For spreadsheets: text that looks like a formula gets a quotation mark.
+    """
+
+    out: Path
+    safe_csv: bool = False
     as_json: Json = False
 
     def check(self, *read: Path | None, also: Path | None = None) -> None:
@@ -206,20 +176,29 @@ class Output:
 def with_options(
     *, without: Collection[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Let a command take the fields of its DataOptions and Output as options."""
+    """Let a command take the fields of its DataOptions and Output as options.
+
+    Parameters behind the ``*`` of a function are options, those before it arguments.
+    Their docstrings are the help.
+    """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(function)
+        about, helps = _documented(function)
         parameters = []
         records = {}  # by argument: the class, and the fields that are options
         for parameter in signature.parameters.values():
-            if parameter.annotation in (DataOptions, Output):
-                fields = inspect.signature(parameter.annotation).parameters
+            if (record := parameter.annotation) in (DataOptions, Output):
+                fields = inspect.signature(record).parameters
                 names = [name for name in fields if name not in without]
-                records[parameter.name] = parameter.annotation, names
-                parameters += [fields[name] for name in names]
+                records[parameter.name] = record, names
+                own = _documented(record)[1]
+                options = [
+                    fields[n].replace(kind=parameter.KEYWORD_ONLY) for n in names
+                ]
+                parameters += [_told(option, own) for option in options]
             else:
-                parameters.append(parameter)
+                parameters.append(_told(parameter, helps))
 
         @wraps(function)
         def command(**given: Any) -> None:
@@ -232,9 +211,36 @@ def with_options(
         # By keyword, since options that must be given may follow others.
         keywords = [p.replace(kind=p.KEYWORD_ONLY) for p in parameters]
         vars(command)["__signature__"] = signature.replace(parameters=keywords)
+        command.__doc__ = about
         return command
 
     return decorate
+
+
+def _documented(subject: Any) -> tuple[str, dict[str, str]]:
+    """Docstring without its list of parameters, and what that says of each."""
+    text, _, listed = (inspect.getdoc(subject) or "").partition("\n----------\n")
+    helps: dict[str, str] = {}
+    name = ""
+    for line in listed.splitlines():
+        if line.startswith(" "):
+            helps[name] = f"{helps.get(name, '')} {line.strip()}".strip()
+        else:
+            name = line
+    return text.rpartition("\n\n")[0] if helps else text, helps
+
+
+def _told(parameter: inspect.Parameter, helps: Mapping[str, str]) -> inspect.Parameter:
+    """Parameter as typer takes it, with its help."""
+    kind, info = parameter.annotation, None
+    if get_origin(kind) is Annotated:
+        kind, info = get_args(kind)
+    if info is None and parameter.kind is parameter.KEYWORD_ONLY:
+        flag = f"--{parameter.name.replace('_', '-')}"
+        info = typer.Option(flag) if kind is bool else typer.Option()
+    info = copy(info) if info is not None else typer.Argument()
+    info.help = info.help or helps.get(parameter.name)
+    return parameter.replace(annotation=Annotated[kind, info])
 
 
 def print_error(error: Exception) -> int:

@@ -31,12 +31,11 @@ Blocks = Iterable[tuple[dict[str, Any], dict[str, Any]]]
 @with_options(without=["votes", "bag"])
 def reduce(
     data: Input,
+    *,
     output: Output,
     options: DataOptions,
-    method: Annotated[str, typer.Option(help="Reducer, such as cenda.")] = "crisp",
-    n_components: Annotated[
-        str | None, typer.Option(help="Columns to keep: 12, 0.99 or auto.")
-    ] = None,
+    method: str = "crisp",
+    n_components: str | None = None,
     param: Param = None,
     save: Save = None,
     load: Load = None,
@@ -46,6 +45,13 @@ def reduce(
     Columns that are not features stay in the table. Text, categories, dates and missing
     values are encoded as `partlearn train` does. With --task tags, the tags of a row
     count as shares that sum to one.
+
+    Parameters
+    ----------
+    method
+        Reducer, such as cenda.
+    n_components
+        Columns to keep: 12, 0.99 or auto.
     """
     params = _params(param, "n_components", "--n-components", n_components)
     _run("reducer", data, output, method, params, options, save, load)
@@ -54,18 +60,11 @@ def reduce(
 @with_options(without=["votes", "bag"])
 def select(
     data: Input,
+    *,
     output: Output,
     options: DataOptions,
-    method: Annotated[
-        str, typer.Option(help="Selector, such as saute.")
-    ] = "crisp-selector",
-    n_features: Annotated[
-        str | None,
-        typer.Option(
-            help="Features to keep: 12, 15% or auto, which tries sizes on held-out "
-            "rows and is meant where nothing is said."
-        ),
-    ] = None,
+    method: str = "crisp-selector",
+    n_features: str | None = None,
     param: Param = None,
     save: Save = None,
     load: Load = None,
@@ -75,6 +74,14 @@ def select(
     Text, categories, dates and missing values are encoded as `partlearn train` does; a
     column is kept as it is if one of the features made of it is chosen. With --task
     tags, the selector is TRACE unless --method names another one for tags.
+
+    Parameters
+    ----------
+    method
+        Selector, such as saute.
+    n_features
+        Features to keep: 12, 15% or auto, which tries sizes on held-out rows and is
+        meant where nothing is said.
     """
     params = _params(param, "n_features_to_select", "--n-features", n_features)
     _run("selector", data, output, method, params, options, save, load)

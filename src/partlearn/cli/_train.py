@@ -26,80 +26,21 @@ _WAIT = 30  # seconds that a scheduler has to answer
 
 @_options.with_options()
 def train(
-    data: Annotated[
-        list[Path],
-        typer.Argument(
-            help="CSV, TSV, Parquet, Arrow or JSON lines; - is standard input. Several "
-            "Parquet files are read block by block, and may exceed the memory."
-        ),
-    ],
-    save: Annotated[Path, typer.Option(help="File for the fitted model.")],
+    data: list[Path],
+    *,
+    save: Path,
     options: _options.DataOptions,
-    method: Annotated[
-        str, typer.Option(help="Learner, or reducer in front of PL-KNN.")
-    ] = DEFAULT_METHOD,
-    estimator: Annotated[
-        str | None,
-        typer.Option(
-            help="A classifier that model files hold instead, such as "
-            "sklearn.linear_model:LogisticRegression."
-        ),
-    ] = None,
+    method: str = DEFAULT_METHOD,
+    estimator: str | None = None,
     param: _options.Param = None,
-    groups: Annotated[
-        str | None,
-        typer.Option(
-            help="Column that says which rows belong together, such as the customer: "
-            "they are held out together where the accuracy is estimated, and the "
-            "column is not a feature."
-        ),
-    ] = None,
-    gold: Annotated[
-        str | None,
-        typer.Option(
-            help="Column with the true labels of a random sample of rows, empty "
-            "elsewhere: they are certain, and estimate how good labels of new rows "
-            "will be."
-        ),
-    ] = None,
-    weight: Annotated[
-        str | None, typer.Option(help="Column with weights of the rows; not a feature.")
-    ] = None,
-    class_weight: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="balanced, or label=weight, repeated: how much missing a label costs."
-        ),
-    ] = None,
-    folds: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Folds that are held out in turn; 0: none. By default 3; of more than "
-            "25,000 rows 5,000 are held out once, from a model of 20,000.",
-        ),
-    ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of dates or numbers: the estimate is of later rows, by models "
-            "of earlier ones. It stays a feature; --ignore leaves it out."
-        ),
-    ] = None,
-    corrections: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV with columns row and label, as the label report saves it: these "
-            "labels are certain."
-        ),
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of a Dask scheduler (tcp://...) whose workers read and fit "
-            "Parquet files block by block."
-        ),
-    ] = None,
+    groups: str | None = None,
+    gold: str | None = None,
+    weight: str | None = None,
+    class_weight: list[str] | None = None,
+    folds: Annotated[int | None, typer.Option(min=0)] = None,
+    time: str | None = None,
+    corrections: Path | None = None,
+    scheduler: str | None = None,
     as_json: _options.Json = False,
 ) -> None:
     """Learn labels from a table and save the model.
@@ -109,6 +50,41 @@ def train(
     random label, the most frequent one, and the same learner on the rows with a single
     candidate; and by label. Of more than 25,000 rows a part is held out once, unless
     folds are asked for; nothing of Parquet files that are read block by block.
+
+    Parameters
+    ----------
+    data
+        CSV, TSV, Parquet, Arrow or JSON lines; - is standard input. Several Parquet
+        files are read block by block, and may exceed the memory.
+    save
+        File for the fitted model.
+    method
+        Learner, or reducer in front of PL-KNN.
+    estimator
+        A classifier that model files hold instead, such as
+        sklearn.linear_model:LogisticRegression.
+    groups
+        Column that says which rows belong together, such as the customer: they are held
+        out together where the accuracy is estimated, and the column is not a feature.
+    gold
+        Column with the true labels of a random sample of rows, empty elsewhere: they
+        are certain, and estimate how good labels of new rows will be.
+    weight
+        Column with weights of the rows; not a feature.
+    class_weight
+        balanced, or label=weight, repeated: how much missing a label costs.
+    folds
+        Folds that are held out in turn; 0: none. By default 3; of more than 25,000 rows
+        5,000 are held out once, from a model of 20,000.
+    time
+        Column of dates or numbers: the estimate is of later rows, by models of earlier
+        ones. It stays a feature; --ignore leaves it out.
+    corrections
+        CSV with columns row and label, as the label report saves it: these labels are
+        certain.
+    scheduler
+        Address of a Dask scheduler (tcp://...) whose workers read and fit Parquet files
+        block by block.
     """
     from partlearn import PartialClassifier
     from partlearn._math.neighbors import EXACT_ROWS
@@ -369,46 +345,15 @@ def _plain(score: Any) -> dict[str, Any]:
 
 @_options.with_options()
 def predict(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="CSV, TSV, Parquet, Arrow or JSON lines; - is standard input."
-        ),
-    ],
-    load: Annotated[Path, typer.Option(help="Model that `partlearn train` saved.")],
+    data: Path,
+    *,
+    load: Path,
     output: _options.Output,
-    encoding: Annotated[
-        str | None,
-        typer.Option(help="Encoding of a table of text, such as latin-1 or gbk."),
-    ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            help="Column with the candidates of the new rows, such as a caption: the "
-            "label is one of them."
-        ),
-    ] = None,
-    bag: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of the bag whose rows share the list in --labels; runs: "
-            "neighboring rows with equal sets. All rows are read at once."
-        ),
-    ] = None,
-    coverage: Annotated[
-        float | None,
-        typer.Option(
-            help="Add a column labels: a set that holds the true label with this "
-            "probability, such as 0.9, estimated on rows held out in training."
-        ),
-    ] = None,
-    accuracy: Annotated[
-        float | None,
-        typer.Option(
-            help="Leave the label empty where labels of this accuracy, such as 0.95, "
-            "cannot be expected, estimated on rows held out in training."
-        ),
-    ] = None,
+    encoding: str | None = None,
+    labels: str | None = None,
+    bag: str | None = None,
+    coverage: float | None = None,
+    accuracy: float | None = None,
 ) -> None:
     """Label the rows of a table with a saved model.
 
@@ -416,6 +361,27 @@ def predict(
     label and its probability, the runner-up, and how the row differs from the training
     rows, if it does. Rows are read and written in blocks; nothing is left behind when
     it is interrupted.
+
+    Parameters
+    ----------
+    data
+        CSV, TSV, Parquet, Arrow or JSON lines; - is standard input.
+    load
+        Model that `partlearn train` saved.
+    encoding
+        Encoding of a table of text, such as latin-1 or gbk.
+    labels
+        Column with the candidates of the new rows, such as a caption: the label is one
+        of them.
+    bag
+        Column of the bag whose rows share the list in --labels; runs: neighboring rows
+        with equal sets. All rows are read at once.
+    coverage
+        Add a column labels: a set that holds the true label with this probability, such
+        as 0.9, estimated on rows held out in training.
+    accuracy
+        Leave the label empty where labels of this accuracy, such as 0.95, cannot be
+        expected, estimated on rows held out in training.
     """
     from partlearn import PartialClassifier
     from partlearn.io import table_blocks
