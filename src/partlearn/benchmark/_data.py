@@ -119,7 +119,7 @@ def load_all(
         item = _some_rows(item, spec.max_rows)
         n = item.truth.shape[0]
         if plan.folds > n:
-            raise PlanError(f"Data {spec.name!r}: {plan.folds} folds of {n} rows.")
+            raise spec.error(f"{plan.folds} folds of {n} rows.")
         data.append(item)
     return data, absent
 
@@ -170,17 +170,15 @@ def _read(spec: DataSpec, path: Path) -> Bunch:
         if isinstance(error, DataFormatError) and not is_table(path):
             raise
         more = "Say which columns of a table they are with `labels`, `truth` and "
-        raise PlanError(
-            f"Data {spec.name!r}: {error} {more}`ignore` in the entry of the data."
-        ) from None
+        raise spec.error(f"{error} {more}`ignore` in the entry of the data.") from None
 
 
 def _read_table(spec: DataSpec, path: Path) -> Bunch:
     """Encode a table once, without its labels; rows need a label and a true one."""
     if not is_table(path):
-        raise PlanError(
-            f"Data {spec.name!r}: `labels`, `truth` and `ignore` are for tables; "
-            f"{path.name} is a matrix of numbers: leave them out."
+        raise spec.error(
+            f"`labels`, `truth` and `ignore` are for tables; {path.name} is a matrix of"
+            " numbers: leave them out."
         )
     try:
         data = dataset_of(
@@ -191,15 +189,13 @@ def _read_table(spec: DataSpec, path: Path) -> Bunch:
         )
         rows, evidence, labels = data.rows, data.evidence, data.truth
     except ValueError as error:
-        raise PlanError(f"Data {spec.name!r}: {error}") from None
+        raise spec.error(f"{error}") from None
     classes = [str(name) for name in evidence.classes.tolist()]
     place = {name: code for code, name in enumerate(classes)}
     truth = np.full(len(rows), None) if labels is None else labels
     odd = next((t for t in truth if t is not None and t not in place), None)
     if odd is not None:
-        raise PlanError(
-            f"Data {spec.name!r}: the true label {odd!r} is never a candidate."
-        )
+        raise spec.error(f"the true label {odd!r} is never a candidate.")
     known = np.flatnonzero([label is not None for label in truth])
     return Bunch(
         data=rows[known],

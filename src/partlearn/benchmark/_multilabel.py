@@ -30,7 +30,6 @@ from partlearn.benchmark._plan import (
 )
 from partlearn.benchmark._records import Record, values_of
 from partlearn.benchmark._results import NO_LEARNER, Control
-from partlearn.benchmark._toml import PlanError
 from partlearn.multilabel.classification import LinearSVM
 
 Split = tuple[Indices, Indices]
@@ -71,9 +70,8 @@ class MultilabelTask:
         for item in data:
             counts, d = self._spec(item.name).counts, item.X.shape[1]
             if counts is not None and max(counts) > d:
-                raise PlanError(
-                    f"Data {item.name!r}: `counts` is {max(counts)}, but there are {d} "
-                    "features."
+                raise self._spec(item.name).error(
+                    f"`counts` is {max(counts)}, but there are {d} features."
                 )
         return [_fingerprinted(item) for item in data], absent
 
@@ -309,12 +307,12 @@ def _label_scores(learner: Any, X: Array) -> Array:
 
 def _made(spec: DataSpec) -> BenchmarkData:
     if spec.source != "sklearn:multilabel":
-        raise PlanError(
-            f"Data {spec.name!r}: the only source of scikit-learn is "
-            f"sklearn:multilabel; got {spec.source!r}."
+        raise spec.error(
+            "the only source of scikit-learn is sklearn:multilabel; got "
+            f"{spec.source!r}."
         )
     if spec.r is None:
-        raise PlanError(f"Data {spec.name!r}: give `r`, the noise to add.")
+        raise spec.error("give `r`, the noise to add.")
     X, Y = make_multilabel_classification(
         n_samples=300, n_features=40, n_classes=6, n_labels=2, random_state=0
     )
@@ -324,16 +322,16 @@ def _made(spec: DataSpec) -> BenchmarkData:
 
 def _from_bunch(spec: DataSpec, bunch: Bunch, file: str) -> BenchmarkData:
     if bunch.truth is None or bunch.truth.ndim != 2:
-        raise PlanError(
-            f"Data {spec.name!r}: {file} does not have a matrix of true labels; "
-            "a comparison needs it to score."
+        raise spec.error(
+            f"{file} does not have a matrix of true labels; a comparison needs it to "
+            "score."
         )
     S = None
     if spec.r is None:
         if bunch.candidates is None:
-            raise PlanError(
-                f"Data {spec.name!r}: {file} has no candidates; give `r`, the "
-                "noise to add to the training labels."
+            raise spec.error(
+                f"{file} has no candidates; give `r`, the noise to add to the training "
+                "labels."
             )
         S = np.asarray(bunch.candidates, dtype=bool)
     names = tuple(str(name) for name in bunch.target_names)

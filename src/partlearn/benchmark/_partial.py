@@ -23,7 +23,6 @@ from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_has
 from partlearn.benchmark._methods import build
 from partlearn.benchmark._plan import DataSpec, Plan
 from partlearn.benchmark._records import Record, values_of
-from partlearn.benchmark._toml import PlanError
 from partlearn.candidates import (
     bag_codes,
     bag_runs,
@@ -225,15 +224,11 @@ class PartialTask:
 
 def _made(spec: DataSpec) -> BenchmarkData:
     if spec.bags:
-        raise PlanError(
-            f"Data {spec.name!r}: data of scikit-learn come in no bags; leave out "
-            "`bags`."
-        )
+        raise spec.error("data of scikit-learn come in no bags; leave out `bags`.")
     name = spec.source.removeprefix("sklearn:")
     if name not in _LOADED:
-        raise PlanError(
-            f"Data {spec.name!r}: scikit-learn source must be one of "
-            f"{', '.join(_LOADED)}; got {name!r}."
+        raise spec.error(
+            f"scikit-learn source must be one of {', '.join(_LOADED)}; got {name!r}."
         )
     bunch = getattr(datasets, f"load_{name}")()
     truth = np.asarray(bunch.target, dtype=np.int64)
@@ -248,23 +243,22 @@ def _one_hot(truth: np.ndarray, q: int) -> np.ndarray:
 
 def _from_bunch(spec: DataSpec, bunch: Bunch, file: str) -> BenchmarkData:
     if bunch.truth is None or bunch.truth.ndim != 1:
-        raise PlanError(
-            f"Data {spec.name!r}: {file} does not have one true label per row; "
-            "a comparison needs it to score (it is never given to fit)."
+        raise spec.error(
+            f"{file} does not have one true label per row; a comparison needs it to "
+            "score (it is never given to fit)."
         )
     names = tuple(str(name) for name in bunch.target_names)
     if len(names) < 2:
-        raise PlanError(
-            f"Data {spec.name!r}: {file} has one class, {names[0]!r}; there is "
-            "nothing to compare."
+        raise spec.error(
+            f"{file} has one class, {names[0]!r}; there is nothing to compare."
         )
     truth = np.asarray(bunch.truth, dtype=np.int64)
     if bunch.candidates is not None:
         S = np.asarray(bunch.candidates, dtype=bool)
     elif spec.r is None:
-        raise PlanError(
-            f"Data {spec.name!r}: {file} has no candidate sets; give `r`, "
-            "the number of false labels to add."
+        raise spec.error(
+            f"{file} has no candidate sets; give `r`, the number of false labels to "
+            "add."
         )
     else:
         S = _one_hot(truth, len(names))
@@ -290,14 +284,13 @@ def _bags(
     if spec.bags == "bags" and bunch.get("bags") is not None:
         return X, bag_codes(bunch.bags, X.shape[0])
     if spec.bags != "runs":
-        raise PlanError(
-            f"Data {spec.name!r}: {file} has no column {spec.bags!r} of numbers for "
-            '`bags`; name one, or write bags = "runs" for runs of equal sets.'
+        raise spec.error(
+            f"{file} has no column {spec.bags!r} of numbers for `bags`; name one, or "
+            'write bags = "runs" for runs of equal sets.'
         )
     if bunch.candidates is None:
-        raise PlanError(
-            f'Data {spec.name!r}: bags = "runs" are runs of equal candidate sets, '
-            f"but {file} has none."
+        raise spec.error(
+            f'bags = "runs" are runs of equal candidate sets, but {file} has none.'
         )
     return X, bag_runs(bunch.candidates)
 
@@ -310,9 +303,9 @@ def _with_candidates(spec: DataSpec, data: BenchmarkData) -> Iterator[BenchmarkD
     present, codes = np.unique(data.truth, return_inverse=True)
     for r in spec.r:
         if r > present.size - 1:
-            raise PlanError(
-                f"Data {spec.name!r}: r = {r} false labels need {int(r) + 1} classes; "
-                f"there are {present.size} in its {codes.size} rows."
+            raise spec.error(
+                f"r = {r} false labels need {int(r) + 1} classes; there are "
+                f"{present.size} in its {codes.size} rows."
             )
         for seed in spec.noise_seeds:
             S = np.zeros((codes.size, q), dtype=bool)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from partlearn.benchmark._toml import PlanError
+
 PROTOCOLS = ("inductive", "transductive")
 METRICS = (
     "accuracy",
@@ -75,6 +77,10 @@ class DataSpec:
     labels: str = ""
     truth: str = ""
     ignore: tuple[str, ...] = ()
+
+    def error(self, text: str) -> PlanError:
+        """Error about the entry, or about its data."""
+        return PlanError(f"Data {self.name!r}: {text}")
 
 
 @dataclass(frozen=True)
