@@ -56,6 +56,17 @@ def test_every_option_has_help(run, command):
         assert parameter.annotation.__metadata__[0].help, parameter
 
 
+@pytest.mark.parametrize("command", ["info", "convert", "fetch", "make"])
+def test_every_option_of_data_has_help(command):
+    import inspect
+
+    from partlearn.cli._data import app
+
+    (info,) = [c for c in app.registered_commands if c.callback.__name__ == command]
+    for parameter in inspect.signature(info.callback).parameters.values():
+        assert parameter.annotation.__metadata__[0].help, parameter
+
+
 # Typer before 0.22 imports rich to print help, even where it is told not to use it.
 RICH = ["rich"] if Version(version("typer")) >= Version("0.22") else []
 

@@ -158,6 +158,8 @@ def convert(
     tasks
         Tasks of Label Studio or records of argilla (.json) to which the labels of the
         table are added as predictions, by the column id.
+    question
+        Question of Label Studio (from_name) or argilla, where there are several.
     """
     from partlearn.io import TableWriter, is_table, read_cleanlab, write
 
