@@ -190,8 +190,10 @@ def main() -> int:
             writer = csv.DictWriter(file, HEAD)
             writer.writeheader()
             writer.writerows(lines)
+    start = next((float(x["value"]) for x in lines if x["data"] == "labelme"), None)
+    if start is None:
+        return 0
     ours, random = needed(lines, "rank_rows"), needed(lines, "random")
-    start = next(float(x["value"]) for x in lines if x["data"] == "labelme")
     print(f"LabelMe: {start:.3f} right; .95 after {ours} rows, random {random}")
     return int(start < START or ours > random / 2)
 
