@@ -1,5 +1,6 @@
 """Partial multi-label learning: classifiers, selectors, and data to try them on."""
 
+from partlearn.multilabel._granular_balls import granular_ball_confidence
 from partlearn.multilabel._noise import (
     add_noise_labels,
     noise_by_similarity,
@@ -34,4 +35,5 @@ from partlearn.multilabel.feature_selection import (
 
 __all__ = [
     "add_noise_labels",
+    "granular_ball_confidence",
 ]
