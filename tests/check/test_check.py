@@ -354,3 +354,23 @@ def test_bytes_are_no_reason_to_warn():
     X = (np.arange(60) * 7 % 256).astype(np.uint8).reshape(20, 3)
     X[0] = 255
     assert check(X, [{"a"}, {"b"}] * 10).ok
+
+
+def test_tags_have_findings_of_their_own():
+    """That a tag never stands alone, or beside another one, is no fault of tags."""
+    rng = np.random.default_rng(0)
+    listed = rng.random((60, 4)) < 0.5
+    listed[:, 0], listed[:, 1] = True, False
+    listed[7, 1] = True
+    X, names = rng.normal(size=(60, 3)), ["rock", "live", "80s", "Rock"]
+    sets = [set(np.array(names)[row]) for row in listed]
+    table = {f"x{j}": X[:, j] for j in range(3)}
+    of_array = check(X, listed, target_names=names, task="tags")
+    for report in (of_array, check(table, sets, task="tags")):
+        codes = {finding.code for finding in report.findings}
+        assert not codes & {"never-alone", "always-accompanied", "full-sets"}
+        assert find(report, "everywhere").items == ("rock",)
+        assert find(report, "rare-labels").items == ("live",)
+        assert find(report, "rare-labels").rows == (7,)
+        assert len(find(report, "look-alike-labels").items) == 1
+        assert report.facts["task"] == "tags"

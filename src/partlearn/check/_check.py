@@ -23,7 +23,10 @@ from partlearn.model_selection import truth_codes
 
 _LARGE = 8 * 10**9
 # These say nothing about tags.
-_SINGLE = ("empty-sets", "full-sets", "no-singletons", "difficulty")
+_SINGLE = (
+    *("empty-sets", "full-sets", "no-singletons", "difficulty"),
+    *("never-alone", "always-accompanied"),
+)
 _MISSED = ("truth-outside", "truth-unknown")  # normal of votes and weights
 
 
@@ -119,6 +122,10 @@ default=None
         raise ValueError(f"{len(features)} `feature_names` for {d} features.")
     if bags is not None:
         bags = tables.read_bags(bags, {}, _one_each(S))
+    if task == "tags" and truth is None:
+        report = _report(X, S, features, labels, several=True, empty_breaks=False)
+        findings = _of_tags(report, S, np.arange(m), labels)
+        return replace(report, findings=findings, facts=report.facts | {"task": "tags"})
     if truth is None:
         return _report(X, S, features, labels, bags=bags)
     known = _truth(truth, classes, S)
@@ -230,18 +237,30 @@ def _check_tags(
     report = _report(Z[rows], S, features, names, several=True, empty_breaks=False)
     unlabeled = np.setdiff1d(np.arange(m), rows)
     findings += make_findings("unlabeled-rows", unlabeled, total=m)
-    findings += make_findings("no-tags", rows[~S.any(axis=1)], total=len(rows))
-    findings += [  # by the rows of the table, not by those with labels
-        replace(finding, rows=tuple(int(rows[r]) for r in finding.rows))
-        for finding in report.findings
-        if finding.code not in _SINGLE
-    ]
+    findings += _of_tags(report, S, rows, names)
     return replace(
         report,
         findings=findings,
         facts=report.facts
         | {"n_columns": len(columns), "n_unlabeled": m - len(rows), "task": "tags"},
     )
+
+
+def _of_tags(
+    report: DataReport, S: Mask, rows: Indices, names: list[str]
+) -> list[Finding]:
+    """What there is to say about tags, by the rows of the table."""
+    everywhere = np.flatnonzero(S.all(axis=0))
+    told = [*report.findings, *_findings.label_text_findings(S, names)]
+    return [
+        *make_findings("no-tags", rows[~S.any(axis=1)], total=len(rows)),
+        *make_findings("everywhere", [names[int(j)] for j in everywhere]),
+        *(
+            replace(finding, rows=tuple(int(rows[r]) for r in finding.rows))
+            for finding in told
+            if finding.code not in _SINGLE
+        ),
+    ]
 
 
 def _read_table(
