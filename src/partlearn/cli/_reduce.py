@@ -136,7 +136,7 @@ def _run(
     n_in = n_columns = len(model.feature_names or ())
     told = f"{n_in} features to {len(names)}"
     if _is_encoded(model):
-        n_in = model.estimator[0].n_features_out_
+        n_in = len(model.estimator[0].get_feature_names_out())
         told = f"{n_in} features of {n_columns} columns to {len(names)}"
         if role == "selector":
             n_chosen = int(_last(model).get_support().sum())
@@ -164,13 +164,20 @@ def _loaded(path: Path, role: str) -> "Model":
             f"{path.name} was saved without the names of columns; `partlearn predict` "
             "applies models of `partlearn train`"
         )
+    name = type(_last(model)).__name__
+    if not hasattr(_last(model), "transform"):
+        raise ValueError(
+            f"{path.name} holds a {name}, which neither reduces nor selects; "
+            "`partlearn predict` applies models of `partlearn train`"
+        )
     selects = hasattr(_last(model), "get_support")
     if selects != (role == "selector"):
         command = "select" if selects else "reduce"
         raise ValueError(
-            f"{path.name} holds a {type(_last(model)).__name__}: apply it with "
-            f"`partlearn {command}`"
+            f"{path.name} holds a {name}: apply it with `partlearn {command}`"
         )
+    with _input.applying(path):
+        _names_out(model)
     return model
 
 
@@ -182,7 +189,10 @@ def _last(model: "Model") -> Any:
 def _is_encoded(model: "Model") -> bool:
     from sklearn.pipeline import Pipeline
 
-    return isinstance(model.estimator, Pipeline)
+    from partlearn.tables import TableEncoder
+
+    steps = model.estimator.steps if isinstance(model.estimator, Pipeline) else []
+    return len(steps) == 2 and isinstance(steps[0][1], TableEncoder)
 
 
 def _names_out(model: "Model") -> list[str]:
@@ -304,9 +314,11 @@ def _placed(estimator: Any) -> Any | None:
 def _read_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
     """Rows of a table that is read block by block."""
     from partlearn.io import BLOCK_ROWS, raw_columns, table_blocks
+    from partlearn.persistence import row_width
 
     with row_progress(data.name, writer) as show:
-        rows = _input.block_rows(BLOCK_ROWS, len(_names_out(model)))
+        width = row_width(model.estimator)
+        rows = _input.block_rows(BLOCK_ROWS, len(_names_out(model)), width)
         blocks = map(raw_columns, table_blocks(data, block_rows=rows, progress=show))
         yield from _table_blocks(model, data, blocks)
 

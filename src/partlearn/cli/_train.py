@@ -385,7 +385,7 @@ def predict(
     """
     from partlearn import PartialClassifier
     from partlearn.io import table_blocks
-    from partlearn.persistence import load_model
+    from partlearn.persistence import load_model, row_width
     from partlearn.tables import as_names, read_columns
 
     output.check(data, load)
@@ -398,7 +398,10 @@ def predict(
         )
     with _input.applying(load):
         rows = _input.block_rows(
-            _BLOCK_ROWS, len(model.classes_), len(model.encoder_.kept_)
+            _BLOCK_ROWS,
+            len(model.classes_),
+            len(model.encoder_.kept_),
+            row_width(model),
         )
     unlike = without = in_sets = 0
     with output.open() as writer, row_progress(data.name, writer) as show:

@@ -138,6 +138,8 @@ class Decoder:
             raise DataFormatError("the order of an array is neither C nor F")
         if self._count(spec["shape"]) * itemsize != self._sizes[member]:
             raise DataFormatError(f"the array {member} does not fill its shape")
+        if member in self._specs:  # what is made of it may be made each time
+            self._archive.budget.charge(self._sizes[member], f"the array {member}")
         if self._specs.setdefault(member, spec) != spec:
             raise DataFormatError(f"the array {member} is described in two ways")
 

@@ -13,11 +13,18 @@ import sklearn
 from numpy.typing import NDArray
 
 from partlearn._version import __version__
-from partlearn.io import DataError, DataFormatError, Limits, atomic_write
+from partlearn.io import (
+    DataError,
+    DataFormatError,
+    DataLimitError,
+    Limits,
+    atomic_write,
+)
 from partlearn.persistence._archive import open_archive, write_archive
 from partlearn.persistence._classes import class_names
 from partlearn.persistence._decode import Decoder
 from partlearn.persistence._encode import Encoder
+from partlearn.persistence._width import row_width
 
 FORMAT = "partlearn-model/2"
 _VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}", re.ASCII)
@@ -26,6 +33,7 @@ _UNFORESEEN = (
     ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError,
     RecursionError, TypeError, ValueError,
 )  # fmt: skip
+_ROW_SHARE = 2**8  # of a row of eight bytes a column: one part in 32 of the memory
 _KEYS = {"format", "versions", "feature_names", "target_names", "estimator"}
 
 
@@ -182,11 +190,9 @@ def load_model(path: str | os.PathLike[str], *, limits: Limits | None = None) ->
             if decoder.foreign:
                 _check_version("scikit-learn", versions, sklearn.__version__)
             decoder.check_members()
-            return Model(
-                decoder.build(document["estimator"]),
-                document["feature_names"],
-                document["target_names"],
-            )
+            estimator = decoder.build(document["estimator"])
+            _check_width(estimator, archive.budget.limits)
+            return Model(estimator, document["feature_names"], document["target_names"])
     except DataError as error:
         error.advice = error.advice or advice
         raise error.at(path) from None
@@ -241,6 +247,16 @@ def _check_version(package: str, versions: dict[str, str], here: str) -> None:
             f"the model was saved with {package} {saved}, and this is {here}",
             advice=f"Train it again with this version, or load it with {package} "
             f"{saved}.",
+        )
+
+
+def _check_width(estimator: Any, limits: Limits) -> None:
+    """Refuse a model of which a single row would take much of the memory."""
+    width, most = row_width(estimator), limits.max_bytes // _ROW_SHARE
+    if width > most:
+        raise DataLimitError(
+            f"columns of a row could be {width:,}, and a model may make {most:,}",
+            advice="If the file is trusted, pass limits=Limits(max_bytes=...).",
         )
 
 

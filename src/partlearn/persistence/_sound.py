@@ -233,6 +233,7 @@ def _check_classes(state: dict[str, Any], n_outputs: int, n_classes: Any) -> Non
 _IN_PLACE = ("passthrough", "drop")
 # Regular expressions can take for ever on text that is made for it.
 _TOKEN_PATTERNS = (r"(?u)\b\w\w+\b", r"(?u)\b\w+\b")
+_MAX_NGRAM = 32  # as long as the text they take the square of its length
 
 
 def check_sound(estimator: BaseEstimator) -> None:
@@ -258,6 +259,10 @@ def _check_text(vectorizer: TfidfVectorizer) -> None:
         raise DataFormatError(
             "a TfidfVectorizer is loaded only with one of the token_patterns "
             + " and ".join(map(repr, _TOKEN_PATTERNS))
+        )
+    if max(vectorizer.ngram_range) > _MAX_NGRAM:
+        raise DataFormatError(
+            f"a TfidfVectorizer is loaded only with n-grams up to {_MAX_NGRAM}"
         )
     words = getattr(vectorizer, "vocabulary_", {})
     if not all(type(word) is str for word in words):
