@@ -69,3 +69,34 @@ def test_one_of_two_questions(run, tmp_path, table):
     code, _, error = run("data", "convert", source, middle, "--question", "kind")
     assert code == 0, error
     assert {row["annotator 1"] for row in table(middle)} == {"cat", "dog", ""}
+
+
+def test_ids_of_tasks_are_not_those_of_their_data(run, tmp_path, table):
+    source, out = tmp_path / "tasks.json", tmp_path / "tasks.csv"
+    value = {"from_name": "k", "type": "choices", "value": {"choices": ["a"]}}
+    annotation = {"completed_by": 1, "result": [value]}
+    task = {"id": 1, "data": {"id": 7, "text": "x"}, "annotations": [annotation]}
+    source.write_text(json.dumps([task]))
+    assert run("data", "convert", source, out)[0] == 0
+    (row,) = table(out)
+    assert (row["id"], row["field id"]) == ("1", "7")
+    record = {
+        "id": "x",
+        "fields": {"id": "q", "text": "a"},
+        "responses": {"q": [{"value": "a", "user_id": "u"}]},
+    }
+    source.write_text(json.dumps([record]))
+    assert run("data", "convert", source, out)[0] == 0
+    (row,) = table(out)
+    assert (row["id"], row["field id"]) == ("x", "q")
+
+
+def test_tasks_of_one_id(run, tmp_path):
+    source, labels = tmp_path / "tasks.json", tmp_path / "labels.csv"
+    source.write_text(json.dumps([*tasks(), tasks()[0]]))
+    labels.write_text("id,label,confidence\n100,cat,0.5\n")
+    code, _, err = run(
+        "data", "convert", labels, tmp_path / "o.json", "--tasks", source
+    )
+    assert code == 2
+    assert "share an id" in err

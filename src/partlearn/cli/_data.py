@@ -197,7 +197,8 @@ def _from_tasks(source: Path, target: Path, question: str | None) -> int:
     from partlearn.io import TableWriter, read_tasks
 
     read = read_tasks(source, question)
-    columns = {"id": read.ids, **read.columns}
+    fields = {f"field {n}" if n == "id" else n: c for n, c in read.columns.items()}
+    columns = {"id": read.ids, **fields}
     for name, cells in read.annotator_columns().items():
         # An annotator is a number in most projects, and may be called like a field.
         bare = name not in columns and not name.isdigit()
@@ -216,6 +217,10 @@ def _to_tasks(source: Path, tasks: Path, target: Path, question: str | None) -> 
     read = read_tasks(tasks, question)
     check_names(["id", "label"], columns, "tasks")
     place = {str(name): i for i, name in enumerate(read.ids.tolist())}
+    if len(place) < len(read.ids):
+        raise ValueError(
+            f"--tasks: tasks of {tasks.name} share an id; give each its own"
+        )
     names = [str(as_text(name)) for name in columns["id"].tolist()]
     if unknown := [name for name in names if name not in place]:
         raise ValueError(f"--tasks: {tasks.name} has no task {unknown[0]!r}")

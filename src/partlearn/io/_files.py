@@ -5,6 +5,7 @@
 import errno
 import gzip
 import io
+import json
 import os
 import re
 import secrets
@@ -27,6 +28,9 @@ _BLOCK = 2**20
 MAX_LINE = 2**22
 
 _OPEN_QUOTE = re.compile(rb'(?:^|[,;\t]|\xef\xbb\xbf)"(?:[^"]|"")*\Z')
+
+# Of the pairs that stand for one character; a half alone is no text.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 # The disk, the quota of the user, or what a process may write.
 _FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
@@ -143,6 +147,32 @@ def expand(path: Path, budget: Budget) -> bytes:
         return path.read_bytes()
     with open_text(path, budget) as stream:
         return b"".join(blocks_of(stream))
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file whose text can be written again.
+
+    Parameters
+    ----------
+    path : Path
+        The file, of UTF-8.
+
+    Returns
+    -------
+    content : object
+        Lists, dictionaries and plain values.
+    """
+    regular_size(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        content = json.loads(text)
+        if _HALF.search(text):
+            json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise DataFormatError("a text holds half a character", path=path) from None
+    except (ValueError, RecursionError) as error:
+        raise DataFormatError(f"not a readable JSON file: {error}", path=path) from None
+    return content
 
 
 def first_line(stream: IO[bytes]) -> bytes:

@@ -4,7 +4,6 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from copy import deepcopy
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from partlearn._typing import Mask
 from partlearn.candidates import Votes, from_votes
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
-from partlearn.io._files import atomic_write
+from partlearn.io._files import atomic_write, read_json
 
 _DROPPED = ("discarded", "draft")  # states of responses that are no votes
 
@@ -82,7 +81,7 @@ class LabelStudioTasks:
             column = cells[str(votes.annotators[who])]
             column[votes.rows[row]].append(str(votes.classes[label]))
         return {
-            name: np.array(["|".join(cell) for cell in column], dtype=object)
+            name: np.array([_in_cell(labels) for labels in column], dtype=object)
             for name, column in cells.items()
         }
 
@@ -119,7 +118,7 @@ class LabelStudioTasks:
                 f"There are {len(places)} rows, {len(names)} labels and {len(scores)} "
                 "confidences; give one of each for every row."
             )
-        tasks = deepcopy(self.tasks)
+        tasks = [dict(task) for task in self.tasks]
         for place, name, score in zip(places, names, scores, strict=True):
             self._predict(tasks[place], str(name), float(score), model)
         return tasks
@@ -134,7 +133,7 @@ class LabelStudioTasks:
             "value": {"choices": [label]},
         }
         told = {"model_version": model, "score": score, "result": [result]}
-        task.setdefault("predictions", []).append(told)
+        task["predictions"] = [*(task.get("predictions") or []), told]
 
 
 class ArgillaRecords(LabelStudioTasks):
@@ -150,7 +149,7 @@ class ArgillaRecords(LabelStudioTasks):
         self, task: dict[str, Any], label: str, score: float, model: str
     ) -> None:
         told = {"value": label, "score": score, "agent": model}
-        task.setdefault("suggestions", {})[self.control] = told
+        task["suggestions"] = {**(task.get("suggestions") or {}), self.control: told}
 
 
 def read_label_studio(
@@ -189,14 +188,17 @@ def read_label_studio(
     Votes(1 row, 2 classes, 2 votes of 2 annotators)
     """
     path = Path(path)
-    tasks = _load(path)
+    tasks = read_json(path)
     if not _are_tasks(tasks):
         raise DataFormatError(
             "not a list of tasks with data",
             path=path,
             advice='Export the project in the format "JSON".',
         )
-    votes = list(_choices(tasks, control))
+    try:
+        votes = list(_choices(tasks, control))
+    except DataFormatError as error:
+        raise error.at(path) from None
     if not votes:
         raise DataFormatError(
             "no annotation with choices",
@@ -227,7 +229,7 @@ def read_argilla(
         no votes.
     """
     path = Path(path)
-    records = _load(path)
+    records = read_json(path)
     if not _are_records(records):
         raise DataFormatError(
             "not a list of records with fields",
@@ -251,16 +253,9 @@ def read_tasks(
 ) -> LabelStudioTasks:
     """Read a JSON export of Label Studio or of argilla, whichever it is."""
     path = Path(path)
-    if _are_records(_load(path)):
+    if _are_records(read_json(path)):
         return read_argilla(path, question=question)
     return read_label_studio(path, control=question)
-
-
-def _load(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise DataFormatError(f"not a readable JSON file: {error}", path=path) from None
 
 
 def _are_tasks(content: Any) -> bool:
@@ -276,6 +271,7 @@ def _are_records(content: Any) -> bool:
     answers = [record.get("responses") or {} for record in content]
     return (
         all(isinstance(record.get("fields"), dict) for record in content)
+        and all(isinstance(r.get("suggestions") or {}, dict) for r in content)
         and all(isinstance(given, dict) for given in answers)
         and all(_are_objects(s, 0) for given in answers for s in given.values())
     )
@@ -291,15 +287,35 @@ def _are_objects(content: Any, least: int = 1) -> bool:
 
 def _choices(tasks: list[dict[str, Any]], control: str | None) -> Iterator[_Vote]:
     for place, task in enumerate(tasks):
-        for annotation in task.get("annotations") or ():
+        where = f"task {place}"
+        if not isinstance(task.get("id", 0), int | str):
+            raise DataFormatError("'id' is neither a number nor text", where=where)
+        _objects(task, "predictions", where)
+        for annotation in _objects(task, "annotations", where):
             if annotation.get("was_cancelled"):
                 continue
-            for result in annotation.get("result") or ():
+            for result in _objects(annotation, "result", where):
                 name, kind = str(result.get("from_name")), str(result.get("to_name"))
                 if result.get("type") == "choices" and control in (None, name):
                     who = _annotator(annotation)
-                    for label in result["value"]["choices"]:
+                    for label in _labels(result.get("value"), where):
                         yield _Vote(name, kind, place, who, label)
+
+
+def _objects(record: dict[str, Any], name: str, where: str) -> list[dict[str, Any]]:
+    found = record.get(name) or []
+    if not _are_objects(found, 0):
+        raise DataFormatError(f"{name!r} is no list of objects", where=where)
+    return list(found)
+
+
+def _labels(value: Any, where: str) -> list[Any]:
+    labels = value.get("choices") if isinstance(value, dict) else None
+    if not isinstance(labels, list) or not all(
+        label is None or isinstance(label, str | int | float) for label in labels
+    ):
+        raise DataFormatError("'choices' is no list of labels", where=where)
+    return labels
 
 
 def _annotator(annotation: dict[str, Any]) -> str:
@@ -349,6 +365,16 @@ def _with_votes(
     return kind(tasks, names[0], kinds[0], np.array(ids), columns, skipped, votes)
 
 
+def _in_cell(labels: list[str]) -> str:
+    """Labels that one annotator gave a row, in a cell of a table."""
+    if marked := [label for label in labels if "|" in label]:
+        raise DataFormatError(
+            f"label {marked[0]!r} holds |, which separates labels in a table",
+            advice="Rename it in the export.",
+        )
+    return "|".join(labels)
+
+
 def write_label_studio(tasks: list[dict[str, Any]], path: str | PathLike[str]) -> None:
     """Write tasks to a JSON file that Label Studio imports.
 
@@ -369,6 +395,9 @@ def write_label_studio(tasks: list[dict[str, Any]], path: str | PathLike[str]) -
     ...     path.exists()
     True
     """
-    with atomic_write(path) as file:
+    try:
         text = json.dumps(tasks, ensure_ascii=False, indent=2)
+    except RecursionError:
+        raise DataFormatError("the data are nested too deeply to be written") from None
+    with atomic_write(path) as file:
         file.write(text.encode("utf-8"))
