@@ -234,7 +234,7 @@ def _fit(estimator: Any, data: Path, options: DataOptions) -> tuple["Model", Blo
     with _input.fitting(matrix):
         estimator.fit(X, labels)
     model = Model(estimator, matrix.names, [str(c) for c in labels.classes.tolist()])
-    return model, _matrix_blocks(model, matrix, options.sep or "|")
+    return model, _matrix_blocks(model, matrix, X, options.sep or "|")
 
 
 def _fit_table(
@@ -377,8 +377,10 @@ def _automatic(selector: Any) -> Any:
     return chosen
 
 
-def _matrix_blocks(model: "Model", data: "Dataset", sep: str) -> Blocks:
+def _matrix_blocks(model: "Model", data: "Dataset", X: Any, sep: str) -> Blocks:
     """Rows of a matrix that a model was fitted on, with their labels."""
+    import numpy as np
+
     from partlearn.io import BLOCK_ROWS
 
     names, placed = _names_out(model), _placed(model.estimator)
@@ -389,14 +391,6 @@ def _matrix_blocks(model: "Model", data: "Dataset", sep: str) -> Blocks:
         labels = {"candidates": [sep.join(map(str, classes[row])) for row in sets]}
         if truth is not None:
             labels["truth"] = truth[rows].tolist()
-        Z = _transformed(model, data.X[rows]) if placed is None else placed[rows]
+        Z = model.estimator.transform(X[rows]) if placed is None else placed[rows]
+        Z = Z.toarray() if hasattr(Z, "toarray") else np.asarray(Z)
         yield dict(zip(names, Z.T, strict=True)), labels
-
-
-def _transformed(model: "Model", X: Any) -> Any:
-    import numpy as np
-
-    if X.dtype not in (np.float32, np.float64):
-        X = X.astype(np.float64)
-    Z = model.estimator.transform(X)
-    return Z.toarray() if hasattr(Z, "toarray") else np.asarray(Z)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from partlearn._progress import iterations
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import (
     Evidence,
@@ -17,7 +16,7 @@ from partlearn.candidates import (
     warn_if_chosen,
 )
 from partlearn.classification import Calibration
-from partlearn.io import Columns, columns_of, take_rows
+from partlearn.io import Columns, columns_of
 from partlearn.metrics import (
     approximated_accuracy,
     candidate_dependence,
@@ -26,7 +25,7 @@ from partlearn.metrics import (
 )
 from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._labels import true_labels
-from partlearn.tables._splits import held_out_splits
+from partlearn.tables._splits import held_out_models
 from partlearn.tables._tags import held_out_labels
 
 _MOST = 0.5  # share of rows with true labels from which labels are judged by them
@@ -200,16 +199,14 @@ def estimate_quality(
     outputs: dict[str, list[Array]] = {}
     note = ""
     order = []
-    splits = held_out_splits(
-        classifier, columns, evidence, cv, time, max_rows, random_state
-    )
-    for _, (train, test) in zip(
-        iterations("held out", len(splits)), splits, strict=True
+    n_train = 0
+    how = {"cv": cv, "time": time, "max_rows": max_rows, "random_state": random_state}
+    for train, test, model, held in held_out_models(
+        classifier, columns, evidence, names, **how
     ):
         order.append(test)
+        n_train = max(n_train, len(train))
         part = evidence[train]
-        held = take_rows(columns, evidence.rows[test])
-        model = clone(classifier).fit_evidence(columns, part, names)
         label = type(model.estimator_).__name__
         shares = np.tile(part.confidence().mean(axis=0), (2, len(test), 1))
         try:
@@ -233,7 +230,6 @@ def estimate_quality(
     S, q = evidence.candidates[rows], len(evidence.classes)
     right = None if known is None else known[rows]
     chance = None if right is None else 1 / q
-    n_train = max(len(train) for train, _ in splits)
     scores = [
         _score(
             name,

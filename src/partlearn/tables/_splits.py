@@ -2,16 +2,18 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
+from partlearn._progress import iterations
 from partlearn._typing import Array, Indices
 from partlearn.candidates import bag_codes
-from partlearn.io import Columns, numbers_in
+from partlearn.io import Columns, numbers_in, take_rows
 from partlearn.model_selection import CandidateKFold
 from partlearn.tables._bags import read_bags
 from partlearn.tables._column_kinds import check_names, find_kinds
@@ -85,6 +87,41 @@ def held_out_splits(
             for train, test in splits
         ]
     return splits
+
+
+def held_out_models(
+    classifier: Any, columns: Columns, labels: Any, names: Sequence[str], **how: Any
+) -> Iterator[tuple[Indices, Indices, Any, Columns]]:
+    """Fit a clone for every split of :func:`held_out_splits`.
+
+    Parameters
+    ----------
+    classifier : PartialClassifier
+        What is cloned.
+    columns : mapping of str to ndarray
+        The table.
+    labels : Evidence or Tags
+        Labels of some of its rows.
+    names : sequence of str
+        Their columns.
+    **how : dict
+        Further arguments of :func:`held_out_splits`.
+
+    Yields
+    ------
+    train, test : ndarray of int
+        Places of labels.
+    model : PartialClassifier
+        Fitted on the first.
+    held : mapping of str to ndarray
+        Rows of the second.
+    """
+    splits = held_out_splits(classifier, columns, labels, **how)
+    for _, (train, test) in zip(
+        iterations("held out", len(splits)), splits, strict=True
+    ):
+        model = clone(classifier).fit_evidence(columns, labels[train], names)
+        yield train, test, model, take_rows(columns, labels.rows[test])
 
 
 def read_times(name: str, columns: Columns, rows: Sequence[int] | Indices) -> Array:

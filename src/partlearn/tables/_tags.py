@@ -8,11 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-from partlearn._progress import iterations
-from partlearn._typing import Array, Mask
+from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import Evidence, Tags, check_tags
 from partlearn.io import (
     AmbiguousDataError,
@@ -20,11 +18,10 @@ from partlearn.io import (
     TagForm,
     columns_of,
     tag_columns,
-    take_rows,
 )
 from partlearn.metrics import average_precision
 from partlearn.tables._labels import named_columns
-from partlearn.tables._splits import held_out_splits
+from partlearn.tables._splits import held_out_models
 
 _LIST = re.compile(r"\[[^\[\]]+,[^\[\]]+\]")
 _PLAIN = TagForm("sets", ["tags"])
@@ -281,18 +278,16 @@ def estimate_tag_quality(
     columns = columns_of(X)
     tags, names = held_out_labels(classifier, columns, y, cv)
     ours, frequent = np.zeros(tags.shape), np.zeros(tags.shape)
-    splits = held_out_splits(
-        classifier, columns, tags, cv, time, max_rows, random_state
-    )
-    for _, (train, test) in zip(
-        iterations("held out", len(splits)), splits, strict=True
+    tested: list[Indices] = []
+    how = {"cv": cv, "time": time, "max_rows": max_rows, "random_state": random_state}
+    for train, test, model, held in held_out_models(
+        classifier, columns, tags, names, **how
     ):
-        model = clone(classifier).fit_evidence(columns, tags[train], names)
-        held = take_rows(columns, tags.rows[test])
+        tested.append(test)
         ours[test] = tag_scores(model.estimator_, model.encoder_.transform(held))
         frequent[test] = tags.weights[train].mean(axis=0)
-    tested = np.sort(np.concatenate([test for _, test in splits]))
-    tags, ours, frequent = tags[tested], ours[tested], frequent[tested]
+    rows = np.sort(np.concatenate(tested))
+    tags, ours, frequent = tags[rows], ours[rows], frequent[rows]
     S = tags.candidates
     Y = None if truth is None else true_matrix(truth, tags)
     label = type(model.estimator_).__name__
