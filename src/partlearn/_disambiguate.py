@@ -326,7 +326,7 @@ def _encoded(
     encoded, index, table, fitted = tables.encode_rows(
         columns, rows, label_columns, encoder, index
     )
-    tables.warn_deciding(table, fitted.kinds_, evidence.candidates)
+    tables.warn_of_columns(table, fitted.kinds_, evidence.candidates)
     return encoded, evidence, index, rows, fitted.get_source_columns().tolist()
 
 

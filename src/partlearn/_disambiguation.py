@@ -414,6 +414,7 @@ class Disambiguation:
         known = np.asarray([value is not None for value in values])
         if not known.any():
             raise ValueError("`truth` holds no label at all; leave it out.")
+        tables.warn_unknown_truth(values, self.classes)
         return known, np.asarray(tables.true_labels(self.label) == values)
 
     def calibration(self, truth: ArrayLike, *, n_bins: int = 10) -> CalibrationBins:

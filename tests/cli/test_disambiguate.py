@@ -154,7 +154,7 @@ def test_disambiguate_takes_the_table_as_it_is(run, tmp_path, table):
         "disambiguate", source, "--id", "ticket", "--method", "pl-knn", "--out", out
     )
     assert code == 0, err
-    assert "every label is possible for 1 rows" in err
+    assert "rows with no label, or with all of them: 1." in err
     assert "rows with several candidates" in text
     assert "(chance " in text
     rows = table(out)

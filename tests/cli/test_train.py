@@ -379,13 +379,13 @@ def test_long_tables_of_votes(files, tmp_path, capsys):
     words = ("--votes", votes, "--id", "ticket")
     code = call("disambiguate", data, *words, "--method", "pl-knn", "--out", out)
     assert code == 0
-    assert "rows have no label and were left out" in capsys.readouterr().err
-    evidence = from_votes(
-        names, who, said, index=np.asarray(columns["ticket"]), empty="drop"
-    )
+    assert "rows with no label, or with all of them" in capsys.readouterr().err
+    tickets = {"index": np.asarray(columns["ticket"])}
+    evidence = from_votes(names, who, said, empty="all", **tickets)
     result = disambiguate(
         columns, evidence, method="pl-knn", encoder=TableEncoder(id="ticket")
     )
+    evidence = from_votes(names, who, said, empty="drop", **tickets)
     assert [row["label"] for row in table(out)] == result.label.tolist()
     assert [row["ticket"] for row in table(out)] == result.index.tolist()
     model = tmp_path / "m.model"
@@ -401,7 +401,7 @@ def test_long_tables_of_votes(files, tmp_path, capsys):
     words = ("--votes", votes, "--labels", "n,who,what", "--method", "pl-knn")
     assert call("disambiguate", data, *words, "--out", tmp_path / "2.csv") == 0
     labels = [row["label"] for row in table(tmp_path / "2.csv")]
-    assert len(labels) == len(evidence)
+    assert len(labels) == 120  # those without votes, too
     for words, message in (
         ((), "Say with --id which column of the data the first one is"),
         (("--labels", "n,who,waht"), "--labels: there is no column 'waht'. Did you"),

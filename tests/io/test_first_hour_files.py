@@ -48,7 +48,15 @@ def test_the_wrong_encoding_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "front", ["sep=;\n", "SEP=;\r\n", "# made by hand\n# in May\n", "#\nsep=;\n"]
+    "front",
+    [
+        "\n \n",
+        "\r\n# by Ann\n\n",
+        "sep=;\n",
+        "SEP=;\r\n",
+        "# made by hand\n# in May\n",
+        "#\nsep=;\n",
+    ],
 )
 def test_lines_before_the_names(tmp_path, front):
     path = tmp_path / "t.csv"
@@ -87,6 +95,8 @@ def test_spreadsheets(tmp_path):
         [{"x": 1.5, "c": "a|b"}, {"x": 2.0, "c": "b"}],
         {"x": [1.5, 2.0], "c": ["a|b", "b"]},
         {"x": {"0": 1.5, "1": 2.0}, "c": {"0": "a|b", "1": "b"}},
+        {"columns": ["x", "c"], "index": [0, 1], "data": [[1.5, "a|b"], [2.0, "b"]]},
+        {"schema": {}, "data": [{"x": 1.5, "c": "a|b"}, {"x": 2.0, "c": "b"}]},
     ],
 )
 def test_json(tmp_path, content):
@@ -131,3 +141,10 @@ def test_missing_words_are_one_list(tmp_path):
 
 def test_names_are_listed():
     assert {"disambiguate", "PartialClassifier"} <= set(dir(partlearn))
+
+
+def test_lines_above_the_names_are_no_columns(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("Report of May\nx,c\n1,a\n2,b\n")
+    with pytest.raises(DataError, match="The first line must name the columns"):
+        read_columns(path)

@@ -79,8 +79,9 @@ def frames(path, tmp_path):
 @pytest.mark.parametrize(
     "name",
     [name for name, case in CASES.items() if "refused" not in case
-     and name not in ("german.csv", "missing_words.csv")],
+     and name != "german.csv"],
 )  # fmt: skip
+@pytest.mark.filterwarnings("ignore")  # what is told is tested above
 def test_every_format_gives_the_same_labels(name, tmp_path):
     case = CASES[name]
     model = PartialClassifier("pl-knn", **said(case))
@@ -148,8 +149,30 @@ def test_a_search_scores_without_truth():
 def test_labels_that_look_like_sets_are_warned_of():
     from partlearn.classification import PLKNN
 
-    with pytest.warns(UserWarning, match="'a|b' are classes of their own"):
-        PLKNN(1).fit([[0.0], [1.0], [2.0]], ["a|b", "b", "a"])
+    X = np.arange(4.0)[:, None]
+    for sep in ("|", ";", " or ", "/", "\uff0c"):
+        words = re.escape(f"'a{sep}b' are classes of their own")
+        with pytest.warns(UserWarning, match=words):
+            PLKNN(1).fit(X, [f"a{sep}b", "b", "a", "b"])
+        with pytest.warns(UserWarning, match=words):
+            disambiguate(X, [f"a{sep}b", "b", "a", "b"], "pl-knn")
+    PLKNN(1).fit(X, ["new york", "york", "new_jersey", "rock-n-roll"])
+
+
+def test_long_whole_numbers_are_alike_in_every_format():
+    numbers = np.array([2**62 + k % 5 for k in range(24)])
+    sets = ["a|b", "b", "a"] * 8
+    for column in (numbers, numbers.astype(str).astype(object)):
+        with pytest.raises(ValueError, match="x: constant"):
+            disambiguate({"x": column, "c": sets}, "c")
+
+
+def test_texts_that_are_all_alike_compute_without_warnings():
+    texts = [f"+49 170 {k:07d}" for k in range(100)]
+    sets = ["a|b", "b", "a", "b"] * 25
+    model = PartialClassifier("pl-knn", labels="c", text="t")
+    model.fit({"t": texts, "x": np.arange(100.0) % 7, "c": sets})
+    assert np.isfinite(model.predict_proba({"t": texts, "x": np.arange(100.0)})).all()
 
 
 def test_false_labels_that_go_with_true_ones_give_a_range():

@@ -63,6 +63,7 @@ from partlearn.candidates._messages import (
     is_missing,
     is_missing_text,
     labels_settled,
+    warn_alike_labels,
     warn_at_max_iter,
     warn_caller,
     warn_missing_labels,

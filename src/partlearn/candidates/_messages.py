@@ -2,9 +2,11 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import re
 import sys
+import unicodedata
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Real
 from typing import Any
@@ -20,12 +22,27 @@ _SHOWN = 5  # how many offending rows an error names
 # Ways of writing nothing, compared without case: the only list of the library.
 MISSING_WORDS = frozenset(
     (
-        *("", "na", "n/a", "#n/a", "#na", "<na>", "nan", "nat", "null", "none", "nil"),
+        *(
+            "",
+            "na",
+            "n/a",
+            "n.a.",
+            "#n/a",
+            "#na",
+            "<na>",
+            "nan",
+            "nat",
+            "null",
+            "none",
+            "nil",
+        ),
         *("-", "--", "?", "missing", "unknown"),
     )
 )
 # Those that people also use as names of labels.
 _WORDS_OF_LABELS = frozenset(("none", "nil", "-", "--", "?", "missing", "unknown"))
+# Labels with a share behind them in another way than ``label:0.7``.
+_WITH_WEIGHT = re.compile(r"(.*\S)\s*[(=@]\s*(?:[01]?\.\d+|[01]|\d{1,3}\s*%)\s*\)?")
 _UNSETTLED = 0.05  # share of rows whose label may still change in the last iteration
 
 
@@ -93,6 +110,46 @@ def warn_missing_labels(words: Iterable[str]) -> None:
             f"Labels {', '.join(map(repr, odd))} were read as missing values. Rename "
             "them in the data if they are labels."
         )
+
+
+def warn_alike_labels(names: Sequence[str]) -> None:
+    """Warn of labels that look the same, and of labels that differ in a number only.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Distinct labels.
+    """
+    for group in _groups(names, _plain_form):
+        warn_caller(
+            f"Labels {', '.join(map(ascii, group[:4]))} look the same, but count as "
+            "different ones. Write them alike in the data."
+        )
+    for group in _groups(names, _without_weight)[:1]:
+        warn_caller(
+            f"Labels {', '.join(map(repr, group[:4]))} differ in a number only. If "
+            "these are weights, write them as 'label:0.7'; now each is a label."
+        )
+
+
+def _groups(names: Sequence[str], form: Callable[[str], str]) -> list[list[str]]:
+    """Names of equal form, where there are several."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(form(name), []).append(name)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _plain_form(name: str) -> str:
+    """Name without the case of its letters, their encoding, and spaces."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(
+        c for c in folded if not c.isspace() and unicodedata.category(c) != "Cf"
+    )
+
+
+def _without_weight(name: str) -> str:
+    return match[1] if (match := _WITH_WEIGHT.fullmatch(name)) else name
 
 
 def is_label_word(word: str) -> bool:

@@ -11,8 +11,12 @@ SEPARATORS = ("|", ";", ",")
 # Never split at, but labels that share parts around them are probably sets.
 # By separator: the share of parts that must occur in other cells; names have some.
 _SHARED = 0.5
-_SUSPECTS = dict.fromkeys(("\n", "\t", " / ", " + ", " & ", " or ", " vs "), 0.5)
-_SUSPECTS |= dict.fromkeys(("/", "+", "&", " and "), 0.7)
+_WIDE = "\u3001\uff0c\uff1b\uff0f\uff5c\u060c\u061b"  # of Chinese and Arabic script
+_SUSPECTS = dict.fromkeys(
+    ("\n", "\t", " / ", " + ", " & ", " - ", " or ", " vs ", *_WIDE), _SHARED
+)
+_SUSPECTS |= dict.fromkeys(("/", "+", "&", "\\", "~", " and "), 0.7)
+_OF_NAMES = (" ", "_", "-")  # between the words of a name as well
 
 
 class AmbiguousSeparatorError(ValueError):
@@ -28,7 +32,7 @@ class AmbiguousSeparatorError(ValueError):
 
     def __init__(self, what: str, advice: str = "") -> None:
         super().__init__(f"{what} {advice}".strip())
-        self.what = what
+        self.what, self.advice = what, advice
 
 
 def find_separator(
@@ -47,9 +51,10 @@ def find_separator(
         )
         raise AmbiguousSeparatorError(
             f"More than one separator could be meant: {shown}.",
-            "Say which with `sep`.",
+            "Say with sep= which one separates them.",
         )
     if present:
+        _refuse_inner_comma(words, present[0])
         return present[0]
     if required:
         distinct = len(set(words))
@@ -62,36 +67,63 @@ def find_separator(
     return None
 
 
+def _refuse_inner_comma(words: Sequence[str], sep: str) -> None:
+    """Raise where commas may belong to the labels, as in ``Smith, John`` and ``1,5``.
+
+    Then no part occurs in two different cells, while parts of sets soon do.
+    """
+    cells = {tuple(_parts(word, sep)) for word in set(words)}
+    several = [cell for cell in cells if len(cell) > 1]
+    parts = [part for cell in cells for part in cell]
+    if sep == "," and len(several) > 2 and len(set(parts)) == len(parts):
+        shown = ", ".join(min(several))
+        raise AmbiguousSeparatorError(
+            f"No part of {shown!r} occurs in another cell, as for all cells with a "
+            "comma: it may belong to the labels.",
+            'Say sep="none" if each cell is one label, or `sep` "," if commas separate '
+            "labels.",
+        )
+
+
+def _parts(word: str, sep: str) -> list[str]:
+    return [part for piece in word.split(sep) if (part := piece.strip())]
+
+
 def refuse_shared_parts(words: Sequence[str]) -> None:
     """Raise where labels share parts, as sets with an unknown separator do.
 
-    Labels of several words share words often enough, so that spaces only warn, unless
-    every word is a label by itself as well.
+    Labels of several words share words often enough, so that spaces, underscores and
+    hyphens only warn, unless every word is a label by itself as well.
     """
-    distinct = sorted(set(words))
+    sep, word, likely = _find_suspect(sorted(set(words)))
+    if likely:
+        raise AmbiguousSeparatorError(
+            f"Labels such as {word!r} share parts with others, so that {sep!r} may "
+            "separate labels: this separator could be meant.",
+            'Say so with `sep`, or say sep="none" if each cell is one label.',
+        )
+    if sep:
+        warn_caller(
+            f"Labels such as {word!r} are made of words that other labels have as "
+            f"well. If {sep!r} separates labels, say so with `sep`; each cell was read "
+            "as one label."
+        )
+
+
+def _find_suspect(distinct: Sequence[str]) -> tuple[str, str, bool]:
+    """Separator that may join labels, such a label, and whether that is likely."""
     for sep, enough in _SUSPECTS.items():
         together = [word for word in distinct if sep in word.strip()]
         shared, whole = _shared_parts(distinct, together, sep)
         if whole or shared >= enough:
-            raise AmbiguousSeparatorError(
-                f"Labels such as {together[0]!r} share parts with others, so that "
-                f"{sep!r} may separate labels: this separator could be meant. Say so "
-                'with `sep`, or say sep="none" if each cell is one label.'
-            )
-    together = [word for word in distinct if " " in word.strip()]
-    shared, whole = _shared_parts(distinct, together, " ")
-    n_parts = len({part for word in distinct for part in word.split()})
-    if len(together) > 1 and shared > 0.9 and n_parts < len(distinct):
-        message = (
-            f"Labels such as {together[0]!r} are made of words that other labels have "
-            "as well. If spaces separate labels, say so with `sep`"
-        )
-        if whole:
-            raise AmbiguousSeparatorError(
-                f'{message}: this separator could be meant. Say sep="none" if each '
-                "cell is one label."
-            )
-        warn_caller(f"{message}; each cell was read as one label.")
+            return sep, together[0], True
+    for sep in _OF_NAMES:
+        together = [word for word in distinct if sep in word.strip()]
+        shared, whole = _shared_parts(distinct, together, sep)
+        n_parts = len({part for word in distinct for part in word.split(sep)})
+        if len(together) > 1 and shared > 0.9 and n_parts < len(distinct):
+            return sep, together[0], whole
+    return "", "", False
 
 
 def _shared_parts(
@@ -117,12 +149,13 @@ def warn_shared_parts(names: Sequence[str]) -> None:
     names : sequence of str
         Distinct labels.
     """
+    suspect, word, likely = _find_suspect(names)
     for sep in ("|", ";"):
         together = [name for name in names if sep in name]
-        shared, _ = _shared_parts(names, together, sep)
-        if shared >= _SHARED:
-            warn_caller(
-                f"Labels such as {together[0]!r} are classes of their own. If they are "
-                "sets, read them with partlearn.candidates.from_text."
-            )
-            return
+        if together and _shared_parts(names, together, sep)[0] >= _SHARED:
+            suspect, word, likely = sep, together[0], True
+    if likely:
+        warn_caller(
+            f"Labels such as {word!r} are classes of their own. If they are sets, read "
+            f"them with partlearn.candidates.from_text(..., sep={suspect!r})."
+        )

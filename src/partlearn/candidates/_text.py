@@ -28,6 +28,13 @@ _TOKEN = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _NUMPY_TEXT = re.compile(rf"\[\s*{_TOKEN}(?:\s+{_TOKEN})+\s*\]")  # ['a' 'b']
 _NUMPY_NUMBERS = re.compile(r"\[\s*-?[\d.]+(?:\s+-?[\d.]+)+\s*\]")
 _CUT_SHORT = re.compile(r"\s\.\.\.\s")
+# array(['a', 'b'], dtype=object) and [np.str_('a')] are lists as programs print them.
+_WRAPPED = re.compile(
+    r"(?:(?:np\.|numpy\.)?array|frozenset|set|tuple|list|deque|Index)"
+    r"\(\s*([\[({].*[\])}])\s*(?:,\s*\w+=[^()\[\]]*)?\)",
+    re.DOTALL,
+)
+_NUMPY_SCALAR = re.compile(rf"\bnp\.[a-z]\w*\(({_TOKEN}|[-+.\w]+)\)")
 _ROUNDED = 0.02  # by how much written shares may miss their sum
 
 
@@ -150,8 +157,8 @@ def _as_collection(row: Any, i: int) -> Iterable[Any] | None:
         return ()
     if not isinstance(row, str):
         raise TypeError(f"Row {i} holds {row!r}, which is neither text nor a list.")
-    text = row.strip()
-    if not text or text.replace(" ", "") in ("{}", "set()"):
+    text = _unwrapped(row.strip())
+    if not text or text.replace(" ", "") in ("{}", "set()", "frozenset()"):
         return ()
     if text[0] + text[-1] not in ("[]", "()", "{}"):
         if text.count("[") != text.count("]") and (text[0] == "[" or text[-1] == "]"):
@@ -173,6 +180,15 @@ def _as_collection(row: Any, i: int) -> Iterable[Any] | None:
             f"Row {i} looks like a list of labels but cannot be read: {text[:60]!r}."
         )
     return value
+
+
+def _unwrapped(text: str) -> str:
+    """List inside of what a program prints around it."""
+    if text.endswith(")") and (match := _WRAPPED.fullmatch(text)):
+        text = match[1]
+    if "np." in text and text[:1] in ("[", "(", "{"):
+        text = _NUMPY_SCALAR.sub(r"\1", text)
+    return text
 
 
 def _literal(text: str) -> Any:

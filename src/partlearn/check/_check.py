@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -277,7 +278,9 @@ def _read_table(
     try:
         if labels is None or isinstance(labels, str):
             labels = tables.label_columns(labels, columns)
-        evidence, names = read(columns, labels, sep)
+        with warnings.catch_warnings():  # there is a finding for it
+            warnings.filterwarnings("ignore", ".* look the same")
+            evidence, names = read(columns, labels, sep)
     except ValueError as error:
         said = str(error)
         given = labels.names if isinstance(labels, LabelColumns) else labels
@@ -307,6 +310,8 @@ def _table_truth(
     truth: Any, S: Mask, names: list[str]
 ) -> tuple[Indices | None, list[Finding]]:
     """Class numbers of the true labels, if all are known, and how they fit the sets."""
+    if several := tables.rows_of_several(truth):
+        return None, list(make_findings("truth-several", several))
     place = {name: j for j, name in enumerate(names)}
     texts = tables.true_labels(truth).tolist()
     unknown = [i for i, text in enumerate(texts) if text and text not in place]

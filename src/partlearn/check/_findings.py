@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import pairwise
@@ -164,7 +165,7 @@ def look_alikes(names: Sequence[str]) -> list[list[str]]:
     """Groups of names that are the same without case, spaces and marks."""
     groups: dict[str, list[str]] = {}
     for name in names:
-        key = re.sub(r"[\W_]+", "", name).casefold()
+        key = re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", name)).casefold()
         groups.setdefault(key or name, []).append(name)
     return [group for group in groups.values() if len(group) > 1]
 

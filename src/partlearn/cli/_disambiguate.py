@@ -4,7 +4,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn.cli import _input, _options, _tags
@@ -88,12 +88,13 @@ def disambiguate(
                     f"--id: the result has a column {name!r} as well; rename yours"
                 )
             writer.write({name: result.index[rows], **columns})
-    if html is not None:
-        shown = {} if options.several else {"images": images}
-        title = f"{'Tags' if options.several else 'Labels'} of {data.name}"
-        result.to_html(html, rows=contents, truth=right, title=title, **shown)
     told = _tags.believed if options.several else _found
-    outcome, (first, *lines) = told(result, right)
+    with _input.notes():
+        outcome, (first, *lines) = told(result, right)
+        if html is not None:
+            shown = {} if options.several else {"images": images}
+            title = f"{'Tags' if options.several else 'Labels'} of {data.name}"
+            result.to_html(html, rows=contents, truth=right, title=title, **shown)
     if html is not None:
         lines.append(f"Label report: {html}")
     output.report(outcome, f"{first}: {output.out}", *lines)
@@ -247,9 +248,12 @@ def labels_of_file(
         else build(method, params, *PARTIAL_LABEL_ROLES, seed=0)
     )
     fixed = None if corrections is None else read_corrections(corrections)
-    data = _input.read_data(path, options, table=options.several)
+    empty: Literal["drop", "all"] = "drop" if options.several else "all"
+    data = _input.read_data(path, options, table=options.several, empty=empty)
     if beside.get("gold") is not None and data.bunch is not None:
         raise ValueError(f"--gold names a column of a table; {path.name} is none")
+    # What is wrong with the truth is said before the fit, which takes time.
+    right: Any = data.true_tags() if options.several else data.true_labels()
     with _input.fitting(data):
         result: Any = find_labels(
             data.X,
@@ -273,10 +277,11 @@ def labels_of_file(
         bare = int(result.candidates.all(axis=1).sum())
         if bare and len(result.classes) > 2:
             say(
-                f"Note: every label is possible for {bare} rows, those without any "
-                "label."
+                f"Note: rows with no label, or with all of them: {bare}. Every label "
+                "is possible there."
             )
-    right = data.true_tags() if options.several else data.true_labels(rows)
+    if right is not None and not options.several:
+        right = right[rows]
     return result, right, data.contents(rows)
 
 

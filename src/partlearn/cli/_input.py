@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from partlearn.cli._console import say
-from partlearn.cli._options import DataOptions
+from partlearn.cli._options import DataOptions, in_options
 
 if TYPE_CHECKING:
     from partlearn.candidates import Votes
@@ -94,7 +94,7 @@ def notes() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(str(w.message) for w in caught):
-        say(f"Note: {text}")
+        say(f"Note: {in_options(text)}")
 
 
 @contextmanager
@@ -157,12 +157,17 @@ def raise_on_missing_values(X: Any, names: Sequence[str], path: Path | None) -> 
 
 
 def read_data(
-    path: Path, options: DataOptions, columns: Any = None, *, table: bool = False
+    path: Path,
+    options: DataOptions,
+    columns: Any = None,
+    *,
+    table: bool = False,
+    empty: Literal["drop", "all"] = "drop",
 ) -> "Dataset":
     """Read a file and find its labels, by option or by name.
 
     `columns` are those of the table where it was read already; `table` says that a
-    matrix will not do.
+    matrix will not do, and `empty` what becomes of rows without votes.
     """
     from partlearn.io import is_table
     from partlearn.tables import check_names, dataset_of, read_columns
@@ -177,7 +182,7 @@ def read_data(
                 "out"
             )
         check_names(options.ignore or (), columns, "ignore")
-        labels = _read_votes(options.votes, options, columns)
+        labels = _read_votes(options.votes, options, columns, empty)
     data = dataset_of(
         path if columns is None else columns,
         labels,
@@ -226,7 +231,10 @@ def echo_labels(read_as: str) -> None:
 
 
 def _read_votes(
-    path: Path, options: DataOptions, columns: Mapping[str, Any]
+    path: Path,
+    options: DataOptions,
+    columns: Mapping[str, Any],
+    empty: Literal["drop", "all"],
 ) -> "Votes":
     """Votes of a long table: one line per row, annotator and label."""
     from partlearn.candidates import from_votes
@@ -247,7 +255,7 @@ def _read_votes(
             _texts(long[label]),
             n_rows=len(next(iter(columns.values()))),
             index=index,
-            empty="drop",
+            empty=empty,
         )
     except ValueError as error:
         text = str(error).replace("`index`", f"column {row!r} of the data")

@@ -251,7 +251,7 @@ def print_error(error: Exception) -> int:
         error.advice = "Check that it is the right file, and mend it."
         if error.where:
             error.advice = "Mend the file there, or leave that part of it out."
-    text = _in_options(str(error))
+    text = in_options(str(error))
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         text = _not_found(Path(error.filename))
     say(f"partlearn: {text}")
@@ -274,7 +274,7 @@ def _not_found(path: Path) -> str:
     return f"there is no file {str(path)!r}. {hint}"
 
 
-def _in_options(text: str) -> str:
+def in_options(text: str) -> str:
     """Name options of the command where the library names its arguments."""
     for name in _DATA_ARGUMENTS:
         for value in _VALUES:

@@ -86,6 +86,8 @@ def train(
         Address of a Dask scheduler (tcp://...) whose workers read and fit Parquet files
         block by block.
     """
+    import numpy as np
+
     from partlearn import PartialClassifier
     from partlearn._math.neighbors import EXACT_ROWS
     from partlearn.io import read_corrections
@@ -117,7 +119,13 @@ def train(
         raise ValueError(
             "--time goes with a single table: of blocks of rows none is held out"
         )
-    table = None if blocks else _input.read_data(data[0], options, table=True)
+    table = None
+    if not blocks:
+        # A known label may stand in a row without votes.
+        known = corrections is not None or gold is not None
+        table = _input.read_data(
+            data[0], options, table=True, empty="all" if known else "drop"
+        )
     params: dict[str, Any] = _input.parse_params(param or [])
     named: dict[str, Any] = {}
     if table is not None:
@@ -146,14 +154,12 @@ def train(
             rows = table.n_rows
             if time is not None:
                 read_times(time, table.X, range(rows))
-            evidence, names = model.read_labels(table.X, table.y)
-            _input.echo_labels(evidence.read_as)
+            fixed: dict[int, Any] = {}
             if corrections is not None:
-                index = evidence.rows
-                if options.id:
-                    index = table.X[options.id[0]][index]
+                index = table.X[options.id[0]] if options.id else np.arange(rows)
                 fixed = labels_by_place(index, read_corrections(corrections))
-                evidence = evidence.with_known(fixed)
+            evidence, names = model.read_labels(table.X, table.y, known=fixed)
+            _input.echo_labels(evidence.read_as)
             model.fit_evidence(table.X, evidence, names)
             part = None if folds is not None else EXACT_ROWS
             folds = 3 if folds is None else folds
@@ -263,7 +269,8 @@ def _score_table(scores: "list[QualityScore]", how: str) -> str:
     for score in scores:
         likely = f"{score.approximated_accuracy:.3f}"
         if score.low is not None:
-            likely = f"{score.low:.2f} to {score.approximated_accuracy:.2f}"
+            ends = f"{score.low:.2f}", f"{score.approximated_accuracy:.2f}"
+            likely = " to ".join(dict.fromkeys(ends))
         line = f"{score.name:<{width}}  {score.covering_rate:10.3f}  {likely:>12}"
         if score.accuracy is not None:
             line += f"  {score.accuracy:8.3f}"
@@ -313,7 +320,7 @@ def _assumption(score: "QualityScore") -> str:
     first, second, lift = score.together[0]
     return (
         f"they are not: {second!r} comes with {first!r} {lift:.1f} times as often as "
-        "by chance, hence a range."
+        "by chance. Such labels count as guesses at the lower end."
     )
 
 

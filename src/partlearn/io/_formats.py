@@ -46,6 +46,10 @@ def format_of(path: Path, format: str | None) -> str:
     for kind, suffixes in SUFFIXES.items():
         if suffix in suffixes:
             return kind
+    if path.is_dir():
+        raise DataFormatError(
+            "this is a folder", path=path, advice="Name a file in it."
+        )
     if suffix in (".xls", ".ods"):
         raise DataFormatError(
             "spreadsheets of this kind are not read",

@@ -19,6 +19,8 @@ from partlearn.candidates import (
     from_weights,
     is_missing_text,
     parse_label_cells,
+    warn_alike_labels,
+    warn_caller,
     warn_missing_labels,
 )
 from partlearn.io._bunch import as_whole, sort_names
@@ -38,6 +40,7 @@ _MOST_FRACTIONS = 20  # different numbers with fractions that may be labels
 _WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+(\.0+)?")
 _WHOLE_FLOAT = re.compile(r"[-+]?[0-9]+\.0+")
 _WHOLE_END = re.compile(r"\.0+$")
+_TAGS = re.compile(r"(^|[-_ ])(tag|keyword|topic|genre)s?$", re.IGNORECASE)
 _SEVERAL = re.compile(r"[|;,]|^\s*[\[{(].*[\])}]\s*$")
 
 
@@ -113,9 +116,12 @@ def label_evidence(
         sets = parse_sets(column, sep, f"column {chosen[0]!r}")
         names = all_names(sets)
         _check_two(names, chosen)
+        _warn_of_tags(chosen[0], column.values, sets)
         matrix = label_matrix(column, sets, names, budget, np.float64)
         evidence = from_weights(matrix, classes=names, empty=empty)
-    _check_two([str(c) for c in evidence.classes.tolist()], chosen)
+    classes = [str(c) for c in evidence.classes.tolist()]
+    _check_two(classes, chosen)
+    warn_alike_labels(classes)
     evidence.read_as = in_words(evidence, form, len(chosen))
     return evidence
 
@@ -126,6 +132,19 @@ def _check_two(names: list[str], chosen: list[str]) -> None:
         raise DataFormatError(
             f"there is {shown} in {', '.join(map(repr, chosen))}",
             advice="Nothing can be learnt from fewer than two labels.",
+        )
+
+
+def _warn_of_tags(name: str, texts: list[str], sets: LabelSets) -> None:
+    """Warn where a name, or an empty list beside sets, says that all labels are true.
+
+    A row without any true label has tags, not candidates.
+    """
+    called = _TAGS.search(name) is not None
+    if any(len(labels) > 1 for labels in sets) and (called or "[]" in texts):
+        warn_caller(
+            f"Column {name!r} was read as sets of which one label is true. If several "
+            'of them may be true, pass task="tags".'
         )
 
 
@@ -249,9 +268,8 @@ def parse_sets(
             rows=column.first_rows,
         )
     except AmbiguousSeparatorError as error:
-        text = error.what.rstrip(".")
-        more = "" if "`sep`" in text else "Say with sep= which one separates them."
-        raise AmbiguousDataError(text, where=where, advice=more) from None
+        what = error.what.rstrip(".")
+        raise AmbiguousDataError(what, where=where, advice=error.advice) from None
     except ValueError as error:
         raise DataFormatError(str(error).rstrip("."), where=where) from None
 

@@ -59,7 +59,8 @@ def header_line(stream: IO[bytes]) -> tuple[bytes, bytes, str | None]:
     Returns
     -------
     line : bytes
-        The line; comments (``#``) and a line ``sep=;`` before it are skipped.
+        The line; empty ones, comments (``#``) and a line ``sep=;`` before it are
+        skipped.
     after : bytes
         What was read after it.
     delimiter : str or None
@@ -77,7 +78,7 @@ def header_line(stream: IO[bytes]) -> tuple[bytes, bytes, str | None]:
                 return line, following, delimiter
             line = following
             continue
-        else:
+        elif line.strip() or not line:
             return line, b"", delimiter
         line = first_line(stream)
 

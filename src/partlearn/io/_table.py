@@ -55,13 +55,19 @@ def arrow_errors(what: str) -> Iterator[None]:
     except (*known, ValueError, OverflowError) as error:
         text = str(error).split("\n", 1)[0][:300]
         # Arrow's own message has UTF8, Python's has utf-8.
-        foreign = "utf8" in text.lower().replace("-", "")
+        advice = ""
+        if "utf8" in text.lower().replace("-", ""):
+            advice = (
+                "Say with encoding= which encoding it has, such as latin-1 or gbk, or "
+                "save the file as UTF-8."
+            )
+        elif "Expected 1 columns" in text:
+            advice = (
+                "The first line must name the columns: delete lines above it, or begin "
+                "them with #."
+            )
         raise DataFormatError(
-            f"{what} cannot be read ({text})",
-            advice="Say with encoding= which encoding it has, such as latin-1 or gbk, "
-            "or save the file as UTF-8."
-            if foreign
-            else "",
+            f"{what} cannot be read ({text})", advice=advice
         ) from error
 
 

@@ -348,6 +348,12 @@ def _json_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blo
         content = json.loads(file.read())
     except (ValueError, RecursionError) as error:
         raise DataFormatError(f"the file is not JSON ({error})") from None
+    if isinstance(content, dict) and isinstance(content.get("data"), list):
+        rows, heads = content["data"], content.get("columns")
+        if isinstance(heads, list) and all(isinstance(row, list) for row in rows):
+            content = [dict(zip(map(str, heads), row, strict=False)) for row in rows]
+        elif rows and all(isinstance(row, dict) for row in rows):
+            content = rows
     if isinstance(content, dict):
         columns = {
             name: list(cells.values()) if isinstance(cells, dict) else cells

@@ -22,7 +22,7 @@ from partlearn.tables._dataset import (
     feature_names,
     refuse_for_matrix,
 )
-from partlearn.tables._deciding import agreement, tells_label, warn_deciding
+from partlearn.tables._deciding import agreement, tells_label, warn_of_columns
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._known import number_matrix
 from partlearn.tables._labels import (
@@ -32,6 +32,7 @@ from partlearn.tables._labels import (
     read_gold,
     read_labels,
     true_labels,
+    warn_unknown_truth,
 )
 from partlearn.tables._learner import make_learner, make_tag_learner
 from partlearn.tables._quality import Agreement, QualityScore, estimate_quality
@@ -44,6 +45,7 @@ from partlearn.tables._tags import (
     estimate_tag_quality,
     read_tags,
     refuse_several,
+    rows_of_several,
     scored_tags,
     separation,
     tag_scores,

@@ -29,7 +29,7 @@ from partlearn.metrics import approximated_accuracy
 from partlearn.tables._bags import RUNS, bag_params, read_bags
 from partlearn.tables._blocks import BlockEncoder
 from partlearn.tables._column_kinds import ColumnKind, as_names, check_names
-from partlearn.tables._deciding import warn_deciding
+from partlearn.tables._deciding import warn_of_columns
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._familiarity import Familiarity, learn_familiarity
 from partlearn.tables._labels import (
@@ -197,7 +197,9 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         columns = columns_of(X)
         return self.fit_evidence(columns, *self.read_labels(columns, y))
 
-    def read_labels(self, X: Any, y: Any = None) -> tuple[Any, list[str]]:
+    def read_labels(
+        self, X: Any, y: Any = None, *, known: Mapping[int, Any] | None = None
+    ) -> tuple[Any, list[str]]:
         """Read the labels of a table as `fit` does.
 
         Parameters
@@ -206,6 +208,8 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
             As for :meth:`fit`.
         y : str, list of str, or candidate labels, default=None
             As for :meth:`fit`.
+        known : mapping of int to label, default=None
+            True labels of rows, also of rows without other labels. Not of tags.
 
         Returns
         -------
@@ -228,12 +232,20 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
             return tags, names
         columns = columns_of(X)
         evidence, names = read_labels(columns, y, self.sep)
-        if not (known := self.known_labels(columns, np.arange(row_count(columns)))):
-            return evidence, names
-        rows = np.union1d(evidence.rows, np.fromiter(known, dtype=np.intp))
+        fixed = dict(known or {})
+        gold = self.known_labels(columns, np.arange(row_count(columns)))
+        rows = np.union1d(evidence.rows, [*fixed, *gold]).astype(np.intp)
         if names and len(rows) > len(evidence):
             evidence, _ = read_labels(columns, y, self.sep, empty="all")
             evidence = evidence[np.flatnonzero(np.isin(evidence.rows, rows))]
+        if fixed:
+            place = {row: k for k, row in enumerate(evidence.rows.tolist())}
+            if unlabelled := [row for row in fixed if row not in place]:
+                raise ValueError(
+                    f"Row {unlabelled[0]} has a known label, but is left out since it "
+                    'has no evidence; read the evidence with empty="all".'
+                )
+            evidence = evidence.with_known({place[r]: fixed[r] for r in fixed})
         return evidence, names
 
     def known_labels(self, columns: Columns, rows: Indices) -> dict[int, Any]:
@@ -373,7 +385,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         S = evidence.candidates
         whole = len(S) == row_count(table)  # not one of many blocks
         if whole and not self._several:
-            warn_deciding(table, self.encoder_.kinds_, S)
+            warn_of_columns(table, self.encoder_.kinds_, S)
         missing, unread = self.encoder_.unknown(table)
         self.always_known_ = [
             name for name, gaps in missing.items() if not (gaps | unread[name]).any()

@@ -129,13 +129,14 @@ def _moment_kind(column: NDArray[Any]) -> ColumnKind:
 
 
 def _number_kind(name: str, column: NDArray[Any]) -> ColumnKind:
-    present = column[np.isfinite(column)]
-    if present.dtype.kind == "b":
-        present = present.astype(np.uint8)
+    # As features have them: whole numbers in a column of text have no more digits.
+    present = column[np.isfinite(column)].astype(np.float64)
     if len(present) == 0:
         return ColumnKind("constant", "no value at all")
     if present.min() == present.max():
-        return ColumnKind("constant", f"always {present[0]:g}")
+        exact = abs(present[0]) < 2**53
+        reason = f"always {present[0]:g}" if exact else "alike in the first 15 digits"
+        return ColumnKind("constant", reason)
     whole = bool((present == np.round(present)).all())
     if whole and len(present) == len(column) >= _MANY_ROWS:
         if (present == present[0] + np.arange(len(present))).all():

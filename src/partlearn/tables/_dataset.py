@@ -32,7 +32,7 @@ from partlearn.io import (
     with_truth,
 )
 from partlearn.tables._column_kinds import as_names, check_names
-from partlearn.tables._deciding import warn_deciding
+from partlearn.tables._deciding import warn_of_columns
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._labels import (
     label_columns,
@@ -158,7 +158,7 @@ class Dataset:
         encoder.set_params(ignore=[*self.hidden, *self.label_names])
         table = take_rows(self.X, self.evidence.rows)
         rows = encoder.fit_transform(dict(table))
-        warn_deciding(table, encoder.kinds_, self.evidence.candidates)
+        warn_of_columns(table, encoder.kinds_, self.evidence.candidates)
         return rows, encoder
 
     @property

@@ -1,4 +1,4 @@
-"""Columns that decide the label alone, as a copy of it does."""
+"""Columns that decide the label alone, and cells that do not fit their column."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 
 from partlearn._typing import Mask
 from partlearn.candidates import warn_caller
-from partlearn.io import as_text
+from partlearn.io import as_text, form_of, numbers_in
 from partlearn.tables._column_kinds import GIVEN, ColumnKind
+from partlearn.tables._known import known_cells
 
 _AGREE = 0.98  # share of rows that makes a column look like a label
 _ENOUGH = 5  # rows with the same value that make agreement remarkable
 
 
-def warn_deciding(
+def warn_of_columns(
     columns: Mapping[str, NDArray[Any]], kinds: Mapping[str, ColumnKind], S: Mask
 ) -> list[str]:
-    """Warn of columns whose values decide the label, and return their names.
+    """Warn of columns that decide the label, and of cells that cannot be read.
 
     Parameters
     ----------
@@ -34,8 +35,9 @@ def warn_deciding(
     Returns
     -------
     names : list of str
-        The columns.
+        Columns whose values decide the label.
     """
+    _warn_unread(columns, kinds)
     names = deciding_columns(columns, kinds, S)
     if names:
         warn_caller(
@@ -45,6 +47,32 @@ def warn_deciding(
             + (f" So do {', '.join(map(repr, names[1:5]))}." if names[1:] else "")
         )
     return names
+
+
+def _warn_unread(
+    columns: Mapping[str, NDArray[Any]], kinds: Mapping[str, ColumnKind]
+) -> None:
+    """Warn of text in columns of numbers and dates, such as a second row of names."""
+    told = []
+    for name, kind in kinds.items():
+        column = columns[name]
+        if kind.kind not in ("number", "date") or form_of(column) != "text":
+            continue
+        if (
+            kind.kind == "number"
+            and np.isfinite(numbers_in(column, kind.grouping, kind.unit)).all()
+        ):
+            continue  # nearly always, and fast
+        rows = np.flatnonzero(known_cells(column, kind)[1])
+        if len(rows):
+            cell = str(column[rows[0]]).strip()[:40]
+            told.append(f"{cell!r} in column {name!r} ({len(rows)} rows)")
+    if told:
+        warn_caller(
+            f"Cells that are no number or date were read as missing: "
+            f"{', '.join(told[:5])}{', ...' if told[5:] else ''}. Correct them, or "
+            "name the column in `category`."
+        )
 
 
 def deciding_columns(

@@ -379,7 +379,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 continue
             size = max(1, min(self.n_text_components, T.shape[1] - 1, T.shape[0] - 1))
             svd = TruncatedSVD(size, random_state=self.random_state)
-            scale = float(svd.fit_transform(T).std(axis=0).max())
+            with np.errstate(divide="ignore", invalid="ignore"):  # all texts alike
+                scale = float(svd.fit_transform(T).std(axis=0).max())
             self.texts_[name] = (vectorizer, svd, scale if scale > 0 else 1.0)
 
     # Encoding ---------------------------------------------------------------------

@@ -11,7 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from partlearn._typing import Indices
-from partlearn.candidates import Evidence, check_evidence, is_missing, one_label_each
+from partlearn.candidates import (
+    Evidence,
+    check_evidence,
+    is_missing,
+    one_label_each,
+    warn_caller,
+)
 from partlearn.io import (
     AmbiguousDataError,
     LabelColumns,
@@ -186,6 +192,25 @@ def true_labels(values: ArrayLike) -> NDArray[Any]:
     labels = np.full(given.shape, None, dtype=object)
     labels.flat[:] = spell_labels([as_text(value) for value in given.ravel()])
     return labels
+
+
+def warn_unknown_truth(truth: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Warn of true labels that are never candidates: they cannot be found.
+
+    Parameters
+    ----------
+    truth : ndarray of objects, shape (n_rows,)
+        True labels as text, None where nothing is known.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    """
+    known = {as_text(label) for label in classes.tolist()} | {None}
+    unknown = [label for label in truth.tolist() if label not in known]
+    if unknown:
+        warn_caller(
+            f"True labels of {len(unknown)} rows are never candidates, such as "
+            f"{unknown[0]!r}: these rows count as wrong. Check the spelling."
+        )
 
 
 def _aligned(y: Any, n: int) -> Evidence:

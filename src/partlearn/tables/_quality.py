@@ -24,7 +24,7 @@ from partlearn.metrics import (
     cautious_share,
 )
 from partlearn.tables._classifier import PartialClassifier
-from partlearn.tables._labels import true_labels
+from partlearn.tables._labels import true_labels, warn_unknown_truth
 from partlearn.tables._splits import held_out_models
 from partlearn.tables._tags import held_out_labels
 
@@ -307,6 +307,7 @@ def _true_labels(truth: ArrayLike, evidence: Evidence) -> NDArray[Any]:
     values = true_labels(truth)
     if values.ndim != 1 or len(values) <= evidence.rows.max(initial=0):
         raise ValueError("`truth` must hold one label per row of the table.")
+    warn_unknown_truth(values[evidence.rows], evidence.classes)
     return values[evidence.rows]
 
 

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -366,6 +367,33 @@ def separation(Y: Mask, S: Mask, scores: Array, known: Mask) -> float | None:
     return float(roc_auc_score(right, scores[known][listed]))
 
 
+def rows_of_several(values: Any) -> list[int]:
+    """Rows whose true label is a set of several.
+
+    Parameters
+    ----------
+    values : sequence
+        Cells of the true labels.
+
+    Returns
+    -------
+    rows : list of int
+        A comma separates labels only where its parts occur in other cells, too.
+    """
+    cells = [(i, v.strip()) for i, v in enumerate(values) if isinstance(v, str)]
+    parts = {cell: [p.strip() for p in cell.split(",")] for _, cell in cells}
+    often = Counter(part for words in parts.values() for part in words)
+    several = [words for words in parts.values() if len(words) > 1]
+    shared = all(often[part] > 1 for words in several for part in words)
+    return [
+        i
+        for i, cell in cells
+        if re.search(r"[^|;\s]\s*[|;]\s*[^|;\s]", cell)
+        or _LIST.fullmatch(cell)
+        or (shared and len(parts[cell]) > 1)
+    ]
+
+
 def refuse_several(values: Any, what: str) -> None:
     """Stop where true labels are sets of several, but one is expected.
 
@@ -376,13 +404,7 @@ def refuse_several(values: Any, what: str) -> None:
     what : str
         Where they come from, for the message.
     """
-    several = [
-        i
-        for i, cell in enumerate(values)
-        if isinstance(cell, str)
-        and (cell.strip("| ").count("|") or _LIST.fullmatch(cell.strip()))
-    ]
-    if several:
+    if several := rows_of_several(values):
         raise AmbiguousDataError(
             f"{what} names several true labels in {len(several)} rows, the first is "
             f"row {several[0]}",
