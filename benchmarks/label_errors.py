@@ -8,9 +8,10 @@ by one that depends on the true label ("class"). Printed are average precision a
 under the ROC curve of the order in which rows are to be looked at, precision among as
 many first rows as there are errors, and the estimated share of errors. ``partlearn``:
 ``disambiguate(miss_rate="auto")``. ``cleanlab``, where it is installed: self-confidence
-and normalized margin of five-fold cross-validated probabilities by logistic regression
-and by a forest of 300 trees; its share of errors is that of
-``filter.find_label_issues``. A cell that the table has already is not computed again.
+and normalized margin of five-fold cross-validated probabilities by logistic regression,
+by a forest of 300 trees, and by the classifier that ``disambiguate`` fits; its share of
+errors is that of ``filter.find_label_issues``. A cell that the table has already is not
+computed again.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from partlearn import disambiguate
+from partlearn.classification import CRISPClassifier
 
 SETS = ("segment", "texture", "usps", "mfeat-fourier", "pendigits")
 CELLS = [(kind, rate) for kind in ("uniform", "class") for rate in (0.1, 0.2)]
@@ -67,6 +69,7 @@ def cleanlab_scores(X: np.ndarray, z: np.ndarray) -> Iterator[tuple[str, Any, fl
     models = {
         "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
         "forest": RandomForestClassifier(300, random_state=0),
+        "CRISPClassifier": make_pipeline(StandardScaler(), CRISPClassifier()),
     }
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     for name, model in models.items():

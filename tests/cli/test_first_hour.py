@@ -98,7 +98,10 @@ def test_several_true_labels_are_tags(run, tmp_path, sep):
     data = tmp_path / "x.csv"
     sets = ["a", f"a{sep}b", f"b{sep}a", "b"] * 3
     data.write_text(
-        "x,c,truth\n" + "".join(f'{i}.5,a|b,"{t}"\n' for i, t in enumerate(sets))
+        "x,c,truth\n"
+        + "".join(
+            f'{i}.5,{"a|b" if i % 2 else "b"},"{t}"\n' for i, t in enumerate(sets)
+        )
     )
     code, text, _ = run("check", data, "--labels", "c")
     assert code == 1
