@@ -7,6 +7,7 @@ import glob
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from partlearn._extras import import_optional
 from partlearn._math.blocks import Rows
 from partlearn.io._errors import DataFormatError
 from partlearn.io._files import BLOCK_ROWS, regular_size
+from partlearn.io._frame import join_blocks
+from partlearn.io._table_blocks import table_blocks
 
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -99,23 +102,13 @@ def load_columns(source: Source, names: Sequence[str]) -> dict[str, NDArray[Any]
     Returns
     -------
     columns : dict of str to ndarray
-        Cells of lists are lists.
+        As :func:`partlearn.tables.read_columns` reads them.
     """
-    parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
-    for path in _files(source):
-        file = _open(path)
-        _check_columns(path, file, names)
-        table = file.read(columns=list(names), use_threads=False)
-        for name in names:
-            column = table.column(name)
-            cells: Any
-            if hasattr(column.type, "value_type"):  # lists, or text as codes
-                cells = np.empty(len(column), dtype=object)
-                cells[:] = column.to_pylist()
-            else:
-                cells = column.to_numpy()
-            parts[name].append(cells)
-    return {name: np.concatenate(some) for name, some in parts.items()}
+    paths = _files(source)
+    for path in paths:
+        _check_columns(path, _open(path), names)
+    blocks = (table_blocks(path, columns=list(names)) for path in paths)
+    return join_blocks(chain.from_iterable(blocks))
 
 
 def _files(source: Source) -> list[Path]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,7 @@ def table_blocks(
     limits: Limits | None = None,
     whole: bool = False,
     format: str | None = None,
+    columns: list[str] | None = None,
 ) -> Iterator[Any]:
     """Read any table some rows at a time, cells of text files as they are written.
 
@@ -85,6 +87,8 @@ def table_blocks(
         Whether all blocks are kept, so that they count together.
     format : str, default=None
         Format by name; by default the end of the file's name tells.
+    columns : list of str, default=None
+        Parquet: columns to read; all by default.
 
     Yields
     ------
@@ -93,18 +97,18 @@ def table_blocks(
     """
     empty = True
     with _opened(path, encoding, limits, format) as (file, kind):
-        blocks = {
+        readers: dict[str, Callable[..., Blocks]] = {
             "csv": _text_batches,
             "jsonl": _line_batches,
             "json": _json_batches,
             "xlsx": _sheet_batches,
-            "parquet": _parquet_batches,
+            "parquet": partial(_parquet_batches, columns=columns),
             "arrow": _arrow_batches,
-        }[kind]
+        }
         try:
             charge = _charge(path, limits, whole)
             seen: set[str] = set()
-            for block, share in blocks(file, path, block_rows, charge):
+            for block, share in readers[kind](file, path, block_rows, charge):
                 if whole:
                     charge(_cost(block, seen), "the table")
                 else:
@@ -422,7 +426,9 @@ def _columns(rows: list[dict[str, Any]], names: Iterable[str]) -> dict[str, list
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _parquet_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blocks:
+def _parquet_batches(
+    file: Any, path: Path, block_rows: int, charge: Charge, columns: list[str] | None
+) -> Blocks:
     done = 0
     with _table.arrow_errors("the Parquet content"), _table.open_parquet(path) as table:
         facts = table.metadata
@@ -430,10 +436,17 @@ def _parquet_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> 
         _table.check_groups(facts, budget)
         # A batch of columns without values costs nothing to store.
         block_rows = max(1, min(block_rows, _BLOCK_CELLS // max(1, facts.num_columns)))
-        for batch in table.iter_batches(batch_size=block_rows):
-            batch.validate(full=True)
-            done += batch.num_rows
-            yield batch, done / facts.num_rows
+        groups = [range(facts.num_row_groups)]
+        if any(field.type.num_fields for field in table.schema_arrow):
+            # Arrow cannot join lists of codes from two groups.
+            groups = [range(i, i + 1) for i in groups[0]]
+        for group in groups:
+            for batch in table.iter_batches(
+                block_rows, row_groups=group, columns=columns
+            ):
+                batch.validate(full=True)
+                done += batch.num_rows
+                yield batch, done / facts.num_rows
 
 
 def _spelled_out(batch: Any, charge: Charge) -> Any:
