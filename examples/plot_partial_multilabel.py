@@ -37,11 +37,11 @@ candidates = add_noise_labels(Y[train], 2, random_state=0)
 from partlearn.feature_selection import RandomSelection
 from partlearn.inspection import CalibrationDisplay, ConvergenceDisplay
 from partlearn.metrics import average_precision
-from partlearn.multilabel import (
+from partlearn.multilabel.classification import MLKNN
+from partlearn.multilabel.feature_selection import (
     DRMFS,
     LCFSPML,
     MIFS,
-    MLKNN,
     PMFSLRS,
     PMLFSLA,
     PMLFSMIR,
@@ -91,7 +91,7 @@ print(f"no feature average precision {average_precision(Y[test], frequency):.3f}
 # share of pictures that have it. Learners that take all candidates for true are too
 # sure.
 
-from partlearn.multilabel import (
+from partlearn.multilabel.classification import (
     FPML,
     PMLFP,
     PMLLC,

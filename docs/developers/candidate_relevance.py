@@ -3,8 +3,7 @@
 import numpy as np
 
 from partlearn._math.linalg import standardize
-from partlearn.base import BaseSelector
-from partlearn.candidates import validate_partial_data
+from partlearn.base import BaseSelector, validate_partial_data
 
 
 def relevance(Z, C):
