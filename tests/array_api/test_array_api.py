@@ -21,7 +21,7 @@ from partlearn.multilabel import CRISPMultiLabelClassifier
 
 CASES = [
     CENDA(max_iter=5),
-    CENDA(max_iter=3, scaling="maxabs", vote="uniform", standardize=False),
+    CENDA(max_iter=3, scaling="maxabs", weights="uniform", standardize=False),
     CENDA(2, max_iter=3, n_neighbors=300),
     PLKNN(),
     CENDA(max_iter=3, n_reference=90),  # with 80, two rows are equally near in float32
@@ -33,7 +33,7 @@ CASES = [
     CRISP(6, max_iter=2, background=0.3, standardize=False),
     CRISPClassifier(max_iter=2, n_neighbors=7),  # with 10, two are equally near
     SAUTE(4, max_iter=3),
-    SAUTE(3, max_iter=2, normalize_votes=True, standardize=False, must_keep=[5]),
+    SAUTE(3, max_iter=2, normalize_sums=True, standardize=False, must_keep=[5]),
     SAUTE(4, criterion="jmi", max_iter=2),
     SURE(max_iter=10),
     SURE(kernel="linear", init="uniform", refit=False, max_iter=10),

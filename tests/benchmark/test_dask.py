@@ -132,7 +132,7 @@ def test_exceptions_of_the_cluster_are_failures(monkeypatch):
     assert number == 0
     assert repr(failure) == "RuntimeError('killed')"
     FakeFuture.status = "cancelled"
-    with pytest.raises(EngineLostError, match="tcp://nowhere is gone"):
+    with pytest.raises(EngineLostError, match="tcp://nowhere is lost"):
         list(engine.run([(abs, (1,))]))
 
 

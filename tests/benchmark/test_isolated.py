@@ -9,6 +9,7 @@ import types
 
 import pytest
 
+from partlearn._sizes import SIZES
 from partlearn.benchmark import _isolated
 from partlearn.benchmark._execute import PeakMemory
 from partlearn.benchmark._isolated import ChildDiedError, IsolatedProcess, process_bytes
@@ -64,7 +65,7 @@ def test_what_cannot_be_sent_is_an_error(child):
 
 
 def test_a_child_that_does_not_leave_is_killed(monkeypatch):
-    monkeypatch.setattr(_isolated, "_GRACE", 0.05)
+    monkeypatch.setattr(SIZES, "leaving_seconds", 0.05)
     child = IsolatedProcess()
     assert child.call(abs, (-3,)) == 3
     process = child._running()

@@ -9,7 +9,8 @@ from sklearn.metrics import (
     label_ranking_loss,
 )
 
-from partlearn.benchmark import _protocol, published_scores
+from partlearn._sizes import SIZES
+from partlearn.benchmark import published_scores
 from partlearn.benchmark._protocol import (
     RANKINGS,
     draw_candidates,
@@ -103,7 +104,7 @@ def test_scaling_sees_training_rows_only():
 
 
 def test_what_would_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr(_protocol, "DENSE_BYTES", 10)
+    monkeypatch.setattr(SIZES, "dense_bytes", 10)
     with pytest.raises(ValueError, match="max_rows"):
         unit_scaled(np.ones((3, 3)), np.array([0]))
 

@@ -208,7 +208,7 @@ def test_file_systems_without_locks(tmp_path, monkeypatch):
 
     monkeypatch.setattr(fcntl, "flock", flock)
     with (
-        pytest.warns(UserWarning, match="no locks: nothing keeps a second run"),
+        pytest.warns(UserWarning, match="no locks. Start only one run"),
         Store(tmp_path).writing(),
     ):
         pass

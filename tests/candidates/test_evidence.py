@@ -226,7 +226,7 @@ def test_miss_rate_from_an_audit():
     assert found.low == pytest.approx(0.15003898915214947)
     assert found.high == pytest.approx(0.8499610108478506)
     assert estimate_miss_rate(sets, np.array(["a", "b", "a", "c", "a"])).rate == 0
-    with pytest.raises(ValueError, match="No row has a known truth"):
+    with pytest.raises(ValueError, match="No row has a known true label"):
         estimate_miss_rate(sets, [None] * 5)
     with pytest.raises(ValueError, match="one entry per row, 5; got 2"):
         estimate_miss_rate(sets, ["a", "b"])

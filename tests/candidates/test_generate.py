@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
+from partlearn._sizes import SIZES
 from partlearn.candidates import (
     cooccurring_candidates,
     flip_candidates,
@@ -28,7 +29,7 @@ def test_exact_number_of_false_labels(r, global_random_seed):
 
 
 def test_blocks_of_rows_do_not_matter_for_size(monkeypatch):
-    monkeypatch.setattr("partlearn.candidates._generate._BLOCK", 60)
+    monkeypatch.setattr(SIZES, "key_block", 60)
     S = make_candidates(Y, 2, random_state=0)
     assert (S.sum(axis=1) == 3).all()
     assert S[ROWS, Y].all()

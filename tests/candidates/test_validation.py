@@ -7,11 +7,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
-from partlearn.candidates import (
-    check_candidates,
-    parse_candidates,
-    validate_partial_data,
-)
+from partlearn.base import validate_partial_data
+from partlearn.candidates import check_candidates, parse_candidates
 from partlearn.classification import PLKNN, SURE
 from partlearn.multilabel import ParticleVLS
 

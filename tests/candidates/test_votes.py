@@ -251,5 +251,5 @@ def test_known_rows_are_certain_and_teach_skill():
         concatenate([told, votes]).candidates,
         np.vstack([told.candidates, votes.candidates]),
     )
-    with pytest.raises(ValueError, match=r"Row 1 .* 'z', which no row has"):
+    with pytest.raises(ValueError, match=r"label 'z' given for row 1 is not known"):
         votes.with_known({1: "z"})

@@ -25,6 +25,7 @@ from partlearn._math.crossfit import (
     relevance_weights,
 )
 from partlearn._math.crossfit._scores import RIDGE_GRID
+from partlearn._sizes import SIZES
 from partlearn.candidates import (
     from_votes,
     from_weights,
@@ -367,8 +368,8 @@ def test_wide_sparse_rows_enter_kernels_by_leading_directions(data, monkeypatch)
     rows = sp.csr_array(X[:160])
     dense = CRISPClassifier(("linear", "rbf"), relevance=0.0)
     fit_briefly(dense, X[:160], S[:160])
-    monkeypatch.setattr(_space, "WIDE", 9)
-    monkeypatch.setattr(_space, "DIRECTIONS", 9)
+    monkeypatch.setattr(SIZES, "wide_columns", 9)
+    monkeypatch.setattr(SIZES, "wide_directions", 9)
     model = fit_briefly(CRISPClassifier(), rows, S[:160])
     assert model.model_.rows.shape == (160, 9)
     assert model.score(sp.csr_array(X[160:]), y[160:]) > 0.6
@@ -376,7 +377,7 @@ def test_wide_sparse_rows_enter_kernels_by_leading_directions(data, monkeypatch)
     kept = model.model_.rows
     assert_allclose(model.model_.space(rows), kept, atol=1e-8)
     # With all directions Euclidean geometry is what it was.
-    monkeypatch.setattr(_space, "WIDE", 10)
+    monkeypatch.setattr(SIZES, "wide_columns", 10)
     space, points, _ = _space.input_space(rows, np.random.RandomState(0), linear=True)
     assert space.projection is None
     whole = dense.model_.rows
@@ -534,7 +535,7 @@ def test_rows_that_are_too_far_away_are_refused(use_neighbors):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_landmarks", [None, 5])
 def test_rows_that_choose_a_width_may_be_equal(n_landmarks, seed, monkeypatch):
-    monkeypatch.setattr("partlearn._math.crossfit._geometries.WIDTH_ROWS", 10)
+    monkeypatch.setattr(SIZES, "width_rows", 10)
     X = np.random.default_rng(seed).normal(size=(60, 3))
     X[1:] = X[1]  # up to rounding their kernel is one, which leaves no direction
     y = np.arange(60) % 2
@@ -621,7 +622,7 @@ def test_weighted_columns_are_a_standardised_space(data):
 
 def test_wide_columns_count_alike(data, monkeypatch):
     X, _, S = noisy(data)
-    monkeypatch.setattr("partlearn._math.crossfit._relevance.WIDE_COLUMNS", 20)
+    monkeypatch.setattr(SIZES, "relevant_columns", 20)
     for rows in (X, sp.csr_array(X)):
         model = fit_briefly(CRISPClassifier(max_iter=2), rows[:160], S[:160])
         assert model.relevance_ == 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from partlearn._math.graphs import _tied_neighbors
+from partlearn._sizes import SIZES
 from partlearn.classification import PLKNN
 
 X = np.array([[0.0], [1.0], [3.0], [10.0]])
@@ -78,7 +78,7 @@ def test_own_neighbours_share_their_places(weights, sparse):
 
 
 def test_of_too_many_the_first_share(monkeypatch):
-    monkeypatch.setattr(_tied_neighbors, "_MANY", 8)
+    monkeypatch.setattr(SIZES, "tied_in_blocks", 8)
     rows, sets = np.zeros((30, 1)), np.eye(2)[np.arange(30) // 15]
     model = PLKNN(3, weights="uniform").fit(rows, sets)
     np.testing.assert_allclose(model._scores([[0.0]]), [[3, 0]])

@@ -257,13 +257,13 @@ def test_classes_and_subgroups_have_their_own_thresholds():
         model.predict_set(X[:1], subgroups=["west"])
     with pytest.raises(ValueError, match="one per row"):
         model.fit(X, S, subgroups=where[:3])
-    with pytest.raises(ValueError, match="does not say which candidate"):
+    with pytest.raises(ValueError, match="does not identify the true candidate"):
         PredictionSets(PLKNN(), calibrator="all", per_class=True).fit(X, S)
 
 
 def test_few_rows_give_every_label_and_warn():
     model = PredictionSets(PLKNN(), random_state=0).fit(X[::10], S[::10])
-    with pytest.warns(UserWarning, match="at least 9 calibrating rows"):
+    with pytest.warns(UserWarning, match="at least 9 calibration rows"):
         assert model.predict_set(X).all()
     with pytest.raises(ValueError, match="`coverage` must lie between 0 and 1"):
         model.predict_set(X, coverage=90)

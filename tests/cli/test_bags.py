@@ -48,7 +48,7 @@ def test_check_describes_bags_and_notices_them(run, faces):
     code, text, _ = run("check", faces / "faces.csv", *WORDS, "--ignore", "photo")
     assert code == 0
     assert "of neighboring rows with several candidates have the same set" in text
-    assert "--bag COLUMN" in text
+    assert "pass --bag, the name of a column" in text
     code, text, _ = run("check", faces / "faces.csv", *WORDS, "--bag", "photo")
     assert code == 0
     assert "80 bags of 3.0 rows" in text
@@ -153,7 +153,7 @@ def test_a_method_without_bags_says_so(run, faces, tmp_path):
         "pl-knn", "--out", tmp_path / "out.csv",
     )  # fmt: skip
     assert code == 2
-    assert "PLKNN does not use bags. Leave out --bag" in error
+    assert "PLKNN does not use bags. Choose" in error
 
 
 def test_runs_of_a_matrix(run, tmp_path):

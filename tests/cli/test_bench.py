@@ -89,7 +89,7 @@ def test_files_of_a_run_that_were_edited(run, plan, tmp_path, name):
     (out / name).write_bytes(_sealed(content))
     code, _, err = run("report", out)
     assert code == 1
-    assert f"{name}: not what the run wrote" in err
+    assert f"{name}: changed since the run wrote it" in err
     (out / name).unlink()
     assert run("report", out)[0] != 0
 

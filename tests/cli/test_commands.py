@@ -140,7 +140,10 @@ def test_module_runs_as_a_program():
         ),
         (["report", "{out}"], "holds no finished run"),
         (["bench", "absent.toml"], "no such plan file"),
-        (["bench", "cenda-table7", "--out", "{out}"], "none of the plan's data sets"),
+        (
+            ["bench", "cenda-table7", "--out", "{out}"],
+            "no data set of the plan was found",
+        ),
         (["bench", "demo", "--scheduler", "nonsense://x"], "nonsense"),
     ],
 )
@@ -183,11 +186,11 @@ def test_advice_names_options_of_the_command(run, pets, tmp_path):
     both = tmp_path / "both.csv"
     both.write_text("a,label\n1,x|y\n2,y\n")
     _, _, err = run("data", "info", both)
-    assert "Say with --task pll," in err
+    assert "Pass --task (pll, pml or multilabel)" in err
     square = tmp_path / "square.npz"
     np.savez(square, X=np.ones((3, 2)), S=np.tri(3))
     _, _, err = run("check", square)
-    assert "argument of partlearn.io.read" in err
+    assert "of partlearn.io.read in Python" in err
 
 
 def test_damaged_data_have_the_same_code_everywhere(run, tmp_path):

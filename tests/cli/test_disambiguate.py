@@ -125,7 +125,7 @@ def test_one_label_is_named(run, tmp_path):
     data.write_text("a,candidates\n1,cat\n2,cat\n3,cat\n")
     code, _, err = run("disambiguate", data, "--out", tmp_path / "o.csv")
     assert code == 1
-    assert "no other label than 'cat'" in err
+    assert "only one label, 'cat'" in err
 
 
 def test_methods_that_know_sets_only_refuse_weights(run, tmp_path):

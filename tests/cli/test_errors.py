@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import partlearn.cli
+from partlearn._sizes import SIZES
 from partlearn.classification import PLKNN
 from partlearn.cli._options import print_error
 from partlearn.feature_selection import MaxRelevance
@@ -25,11 +26,12 @@ CASES = [
         "Name the candidates with --labels",
     ),
     (
-        ": no such file, and no set of this name; `partlearn data list` names all sets",
+        ": no file and no data set of this name; `partlearn data list` lists the "
+        "data sets",
         ["data", "info", "nothing"],
         "`partlearn data list`",
     ),
-    (" is for tables; ", ["disambiguate", *NPZ, "--id", "a"], "leave it out"),
+    (" is for tables; ", ["disambiguate", *NPZ, "--id", "a"], "Leave it out"),
     (
         "--json and --out - would both write to standard output",
         ["disambiguate", *PETS, "--out", "-", "--json"],
@@ -67,9 +69,9 @@ CASES = [
         "leave out --image",
     ),
     (
-        "none of the plan's data sets is there; point --data at a folder that holds ",
+        "no data set of the plan was found; --data must name a folder that holds ",
         ["bench", "cenda-table7", "--out", "{out}"],
-        "point --data at a folder",
+        "--data must name a folder",
     ),
     (
         " has no finished jobs of this plan, data and version of partlearn",
@@ -103,7 +105,7 @@ CASES = [
         "Leave them out, or give them every label that is possible",
     ),
     (
-        "there is no other label than ",
+        "there is only one label, ",
         ["disambiguate", "{single}", "--out", "{out}"],
         "Add rows of another label",
     ),
@@ -264,7 +266,7 @@ def test_without_the_extra_of_a_scheduler(parquet, run, tmp_path, monkeypatch):
 
 def test_a_scheduler_that_does_not_answer(parquet, run, tmp_path, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("partlearn.cli._train._WAIT", 1)
+    monkeypatch.setattr(SIZES, "scheduler_seconds", 1)
     words = ("--save", tmp_path / "m", "--scheduler", "tcp://127.0.0.1:1")
     code, _, err = run("train", parquet, *words)
     assert code == 2

@@ -73,7 +73,7 @@ def test_other_encodings(run, tmp_path):
     common = ["disambiguate", data, "--labels", "c", "--method", "pl-knn", "--out", out]
     code, _, err = run(*common)
     assert code == 1
-    assert "--encoding which encoding" in err
+    assert "Pass its encoding with --encoding" in err
     code, _, err = run(*common, "--encoding", "latin-1")
     assert code == 0, err
     assert "3 labels: ä, ö, ü" in err

@@ -10,11 +10,13 @@ import pytest
 from typer.main import get_command
 
 import partlearn
+from partlearn._arguments import arguments_as
 from partlearn._registry import DEFAULT_METHOD, build
 from partlearn.benchmark import load_plan, run_plan
 from partlearn.check import check
 from partlearn.cli.__main__ import main
 from partlearn.cli._app import app
+from partlearn.cli._options import as_option
 from partlearn.datasets import load_wine_partial, make_partial_classification
 from partlearn.io import read, write
 from partlearn.report import summarize, to_markdown
@@ -98,7 +100,8 @@ def test_reduce_and_select(run, wine, tmp_path, command, method):
 
 def test_check(run, wine, tmp_path):
     path, bunch = wine
-    report = check(read_columns(path), "candidates", "truth")
+    with arguments_as(as_option):
+        report = check(read_columns(path), "candidates", "truth")
     assert json.loads(run("check", path, "--json")) == json.loads(report.to_json())
     assert run("check", path) == report.to_text() + "\n"
     matrix = write(bunch, tmp_path / "wine.npz")

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
+from partlearn._sizes import SIZES
 from partlearn.io import write
 
 LINES = pa.csv.ParseOptions(newlines_in_values=True)
@@ -50,7 +51,7 @@ def test_blocks_give_the_same_table(run, pets, tmp_path, monkeypatch):
     import pyarrow.parquet as pq
 
     pq.write_table(pyarrow.csv.read_csv(pets), source)
-    monkeypatch.setattr("partlearn.io.BLOCK_ROWS", 3)
+    monkeypatch.setattr(SIZES, "block_rows", 3)
     assert run("reduce", source, "--load", model, "--out", parts)[0] == 0
     assert pq.ParquetFile(parts).num_row_groups == 4
     ours, theirs = pq.read_table(parts), pq.read_table(whole)
@@ -456,7 +457,7 @@ def test_roles_and_streams(run, messy, tmp_path, monkeypatch, capsys):
 def test_missing_values_of_new_rows_are_named(run, pets, tmp_path, monkeypatch, table):
     model, new = tmp_path / "m.partlearn", tmp_path / "new.parquet"
     run("reduce", pets, *COMMON, "--out", tmp_path / "o.csv", "--save", model)
-    monkeypatch.setattr("partlearn.io.BLOCK_ROWS", 2)
+    monkeypatch.setattr(SIZES, "block_rows", 2)
     columns = {"weight": [1.0, 2.0, 3.0, None], "height": [1.0, 2.0, 3.0, 4.0]}
     pq.write_table(pa.table(columns), new)
     code, _, err = run("reduce", new, "--load", model, "--out", tmp_path / "o.csv")
@@ -586,7 +587,7 @@ def test_a_column_of_later_rows(
     run, tmp_path, table, animal_model, suffix, monkeypatch
 ):
     """Fitting sees all rows at once; block by block the header is written already."""
-    monkeypatch.setattr("partlearn.io.BLOCK_ROWS", 10)
+    monkeypatch.setattr(SIZES, "block_rows", 10)
     source, out = tmp_path / "in.jsonl", tmp_path / f"out{suffix}"
     rows = [*animals(20), *({**row, "note": "late"} for row in animals(5))]
     source.write_text("\n".join(map(json.dumps, rows)))
@@ -603,7 +604,7 @@ def test_a_column_of_later_rows(
 def test_types_of_parquet_are_those_of_the_first_rows(
     run, tmp_path, animal_model, monkeypatch
 ):
-    monkeypatch.setattr("partlearn.io.BLOCK_ROWS", 10)
+    monkeypatch.setattr(SIZES, "block_rows", 10)
     source, out = tmp_path / "in.jsonl", tmp_path / "out.parquet"
 
     def reduced(late):

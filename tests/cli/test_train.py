@@ -21,6 +21,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from partlearn import PartialClassifier, disambiguate
+from partlearn._sizes import SIZES
 from partlearn.candidates import make_candidates
 from partlearn.cli.__main__ import main
 from partlearn.datasets import make_tickets
@@ -96,7 +97,7 @@ def test_train_reports_columns_and_quality(files, capsys, tmp_path):
 
 
 def test_of_many_rows_a_part_is_held_out(files, capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("partlearn._math.neighbors.EXACT_ROWS", 50)
+    monkeypatch.setattr(SIZES, "exact_rows", 50)
     words = ("train", files / "train.csv", *OPTIONS, "--ignore", "answer")
     assert call(*words, "--save", tmp_path / "m.partlearn") == 0
     told = capsys.readouterr()
@@ -189,7 +190,7 @@ def test_formats_out(files, tmp_path, suffix, capsys):
 def test_blocks_give_the_same_labels(files, tmp_path, monkeypatch):
     whole, parts = tmp_path / "whole.csv", tmp_path / "parts.csv"
     predicted(files, files / "new.csv", whole)
-    monkeypatch.setattr("partlearn.cli._train._BLOCK_ROWS", 7)
+    monkeypatch.setattr(SIZES, "predicted_rows", 7)
     assert len(list(table_blocks(files / "new.csv", block_rows=7))) == 5
     predicted(files, files / "new.csv", parts)
     assert whole.read_text() == parts.read_text()
@@ -206,7 +207,7 @@ def test_rows_are_numbered_through_all_blocks(files, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_column_that_names_rows_may_be_called_row(tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr("partlearn.cli._train._BLOCK_ROWS", 7)
+    monkeypatch.setattr(SIZES, "predicted_rows", 7)
     table = pa.table(
         {
             "row": [10 * i for i in range(30)],
@@ -569,7 +570,7 @@ def test_what_is_odd_in_the_first_file_is_odd_in_others(parquet_folder):
 
 def test_a_scheduler_that_does_not_answer_is_named(parquet_folder, capsys, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("partlearn.cli._train._WAIT", 1)
+    monkeypatch.setattr(SIZES, "scheduler_seconds", 1)
     options = ["--labels", "candidates", "--scheduler", "tcp://127.0.0.1:1"]
     path, saved = parquet_folder / "0.parquet", parquet_folder / "m.partlearn"
     assert call("train", path, *options, "--save", saved) != 0
@@ -641,7 +642,7 @@ def test_quality_by_label_and_on_later_rows(run, tmp_path, monkeypatch):
     code, _, err = run(*words, "--time", "kind")
     assert code == 2
     assert "--time: 60 rows of column 'kind' hold neither" in err
-    monkeypatch.setattr("partlearn._math.neighbors.EXACT_ROWS", 50)
+    monkeypatch.setattr(SIZES, "exact_rows", 50)
     _, text, _ = run(*words)
     assert "(up to 10 rows, once, by a model of 40; the saved model" in text
     assert "model learnt from all" in text

@@ -11,6 +11,7 @@ import zlib
 
 import pytest
 
+from partlearn._sizes import SIZES
 from partlearn.datasets import _archives, fetch_file
 from partlearn.io import DownloadError
 
@@ -110,7 +111,7 @@ def test_program_fails(tmp_path, server, program):
         fetch_file("wine", data_home=tmp_path / "home", registry=known)
     program("bsdtar", "exec sleep 60")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_archives, "_SECONDS", 0.1)
+        patch.setattr(SIZES, "unpacking_seconds", 0.1)
         with pytest.raises(DownloadError, match="it took too long"):
             fetch_file("wine", data_home=tmp_path / "home", registry=known)
 
@@ -155,7 +156,7 @@ def test_zip(tmp_path, server, monkeypatch):
         path = fetch_file("wine", data_home=tmp_path / "home", registry=known)
     assert path.read_bytes() == wine
     assert sorted(p.name for p in tmp_path.iterdir()) == ["home", "wine.npz"]
-    monkeypatch.setattr(_archives, "_LARGEST", 10)
+    monkeypatch.setattr(SIZES, "unpacked_bytes", 10)
     with pytest.raises(DownloadError, match="No known data set is that large"):
         fetch_file("wine", data_home=tmp_path / "other", registry=known)
 

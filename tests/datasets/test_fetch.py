@@ -7,6 +7,7 @@ from urllib.request import Request
 import numpy as np
 import pytest
 
+from partlearn._sizes import SIZES
 from partlearn.datasets import (
     REGISTRY,
     RemoteFile,
@@ -14,10 +15,8 @@ from partlearn.datasets import (
     data_folder,
     fetch,
     fetch_file,
-    fetch_lost,
     load_wine_partial,
 )
-from partlearn.datasets._fetch import _fetch_one
 from partlearn.io import DownloadError
 
 
@@ -133,15 +132,6 @@ def test_folder(tmp_path, monkeypatch):
     assert data_folder().name == "partlearn"
 
 
-def test_named_fetchers(tmp_path, monkeypatch):
-    bunch = load_wine_partial()
-    monkeypatch.setattr("partlearn.datasets._fetch.fetch", lambda name, **_: bunch)
-    assert fetch_lost() is bunch
-    X, S = _fetch_one("lost", True, {})
-    assert X is bunch.data
-    assert S is bunch.candidates
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -189,7 +179,7 @@ def test_registered_sums_are_those_of_the_files(shared_dir):
 def test_file_put_by_hand(tmp_path, shared_dir):
     (file,) = (shared_dir / "data" / "original").glob("pll_lost__*.mat")
     (tmp_path / "lost.mat").write_bytes(file.read_bytes())
-    bunch = fetch_lost(data_home=tmp_path, download=False)
+    bunch = fetch("lost", data_home=tmp_path, download=False)
     assert bunch.data.shape == (1122, 108)
     assert bunch.candidates.mean() * 16 == pytest.approx(2.23, abs=0.006)
 
@@ -227,7 +217,7 @@ def test_no_time_at_all(tmp_path, server):
 def test_only_web_addresses(tmp_path, server, address):
     (tmp_path / "a").write_bytes(server.content)
     known = server.registry("to?" + address.format(tmp_path / "a"))
-    with pytest.raises(DownloadError, match=r"sends on to|is not allowed"):
+    with pytest.raises(DownloadError, match=r"redirects to|is not allowed"):
         fetch_file("wine", data_home=tmp_path / "home", registry=known)
     assert not (tmp_path / "home" / "wine.npz").exists()
 
@@ -235,7 +225,7 @@ def test_only_web_addresses(tmp_path, server, address):
 def test_redirects_stay_secure():
     handler = _fetch._WebOnly()
     request = Request("https://example.org/a")
-    with pytest.raises(OSError, match="which is not fetched from"):
+    with pytest.raises(OSError, match="which is not followed"):
         handler.redirect_request(request, None, 302, "", {}, "http://example.org/b")
     assert handler.redirect_request(
         request, None, 302, "", {}, "https://example.org/b"
@@ -283,7 +273,7 @@ def test_unknown_checksum_by_hand(tmp_path, server):
 
 def test_too_long(tmp_path, server, monkeypatch):
     tmp_path = tmp_path / "home"
-    monkeypatch.setattr(_fetch, "_LARGEST", 100)
+    monkeypatch.setattr(SIZES, "download_bytes", 100)
     with pytest.raises(DownloadError, match="more than the 100 bytes"):
         fetch_file("wine", data_home=tmp_path, registry=server.unknown("good"))
 

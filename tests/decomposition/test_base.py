@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.neighbors import KNeighborsTransformer
 from tests.settling import fit_briefly
 
-from partlearn._math.linalg import _svd
+from partlearn._sizes import SIZES
 from partlearn.base import count_directions
 from partlearn.candidates import make_candidates
 from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
@@ -194,7 +194,7 @@ def test_large_sides_are_refused_in_words(Reducer, problem, monkeypatch):
     if Reducer is CENDA:  # conjugate gradients take over
         return
     X, S, _ = problem
-    monkeypatch.setattr(_svd, "MAX_FACTOR", 5)
+    monkeypatch.setattr(SIZES, "largest_factor", 5)
     with pytest.raises(ValueError, match=r"90 rows and 8 columns.*TruncatedSVD"):
         Reducer().fit(X, S)
 

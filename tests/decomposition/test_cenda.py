@@ -9,10 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.settling import fit_briefly
 
 from partlearn._math.linalg import ThinEigenSolver, standardize
+from partlearn._sizes import SIZES
 from partlearn.decomposition import CENDA
 
 
-def transcription(X, S, *, mu, k, alpha, thr, vote, scaling, max_iter):
+def transcription(X, S, *, mu, k, alpha, thr, weights, scaling, max_iter):
     """The paper's algorithm, literally: full matrices, loops, no shortcut."""
     m, d = X.shape
     q = S.shape[1]
@@ -40,7 +41,7 @@ def transcription(X, S, *, mu, k, alpha, thr, vote, scaling, max_iter):
             for j in range(q):
                 if S[i, j]:
                     votes = [
-                        (k - a if vote == "rank" else 1) * F[n, j]
+                        (k - a if weights == "rank" else 1) * F[n, j]
                         for a, n in enumerate(nearest)
                     ]
                     new[i, j] = alpha * F[i, j] + sum(votes)
@@ -53,7 +54,7 @@ def transcription(X, S, *, mu, k, alpha, thr, vote, scaling, max_iter):
 @pytest.mark.parametrize("scaling", ["constraint", "maxabs"])
 def test_equals_the_pseudo_code(problem, vote, scaling):
     X, S, _ = problem
-    options = {"mu": 0.3, "alpha": 0.7, "vote": vote, "scaling": scaling}
+    options = {"mu": 0.3, "alpha": 0.7, "weights": vote, "scaling": scaling}
     P, F, values = transcription(X, S, k=6, thr=0.9, max_iter=6, **options)
     ours = fit_briefly(CENDA(0.9, n_neighbors=6, max_iter=6, **options), X, S)
     assert ours.n_components_ == P.shape[1]
@@ -182,8 +183,8 @@ def test_leading_directions_are_a_decomposition_in_front(scaling):
 def test_large_data_are_used_in_their_leading_directions(monkeypatch):
     X, S = wide_problem()
     asked = fit_briefly(CENDA(svd_rank=6), X, S)
-    monkeypatch.setattr("partlearn._math.linalg._svd.FULL_SIZE", 60)
-    monkeypatch.setattr("partlearn._math.linalg._svd._TRUNCATED_RANK", 6)
+    monkeypatch.setattr(SIZES, "full_svd", 60)
+    monkeypatch.setattr(SIZES, "truncated_rank", 6)
     found = fit_briefly(CENDA(), X, S)
     np.testing.assert_array_equal(found.components_, asked.components_)
     sparse = fit_briefly(CENDA(), sp.csr_array(X), S)

@@ -16,6 +16,7 @@ from partlearn._math.crossfit._bases import decompose
 from partlearn._math.crossfit._scores import RIDGE_GRID
 from partlearn._math.linalg import standardize
 from partlearn._math.neighbors import self_neighbors
+from partlearn._sizes import SIZES
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.classification import PLKNN
 from partlearn.decomposition import CRISP
@@ -139,9 +140,9 @@ def test_number_of_components(data):
 
 def test_some_of_many_rows_choose_the_background(data, monkeypatch):
     X, _, S = data
-    monkeypatch.setattr("partlearn._math.crossfit._background.BACKGROUND_ROWS", 199)
+    monkeypatch.setattr(SIZES, "background_rows", 199)
     part = CRISP(tol=0.05).fit(X, S)
-    monkeypatch.setattr("partlearn._math.crossfit._background.BACKGROUND_ROWS", 200)
+    monkeypatch.setattr(SIZES, "background_rows", 200)
     whole = CRISP(tol=0.05).fit(X, S)
     # One row of two hundred less: at most the next weight of the grid.
     assert abs(part.background_ - whole.background_) <= 0.2
@@ -279,7 +280,7 @@ def test_truncated_decomposition_agrees_on_data_of_low_rank(monkeypatch):
     X = hidden @ rng.standard_normal((8, 90)) + 0.01 * rng.standard_normal((160, 90))
     S = make_candidates(y, n_false=1, random_state=0)
     full = CRISP(background="none", tol=0.05).fit(X, S)
-    monkeypatch.setattr("partlearn._math.linalg._svd.FULL_SIZE", 50)
+    monkeypatch.setattr(SIZES, "full_svd", 50)
     short = CRISP(background="none", tol=0.05, svd_rank=20).fit(sp.csr_array(X), S)
     assert_array_equal(
         full.label_confidence_.argmax(axis=1), short.label_confidence_.argmax(axis=1)

@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.settling import fit_briefly
 
 from partlearn._math.crossfit import linear_basis
+from partlearn._sizes import SIZES
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN
 from partlearn.decomposition import CENDA, DELIN, TunedPCA
@@ -89,14 +90,14 @@ def test_large_data_hold_out_no_more_folds_than_needed(monkeypatch):
 
     module = "partlearn.decomposition._tuned_pca"
     monkeypatch.setattr(f"{module}.linear_basis", counted)
-    monkeypatch.setattr(f"{module}._ENOUGH", 150)
+    monkeypatch.setattr(SIZES, "tuned_pca_rows", 150)
     assert_array_equal(
         TunedPCA(n_components=[2, 6]).fit(X, S).hit_rates_, whole.hit_rates_
     )
     assert sizes == [300, 200, 200, 200]
     sizes.clear()
-    monkeypatch.setattr("partlearn._math.linalg._svd.FULL_SIZE", 150)
-    monkeypatch.setattr("partlearn._math.linalg._svd._TRUNCATED_RANK", 20)
+    monkeypatch.setattr(SIZES, "full_svd", 150)
+    monkeypatch.setattr(SIZES, "truncated_rank", 20)
     part = TunedPCA(n_components=[2, 6]).fit(X, S)
     assert sizes == [300, 200, 200]  # 100 rows of one fold are too few, 200 are enough
     # Each row of a fold that was held out has a hit or none, and weight 1/3.

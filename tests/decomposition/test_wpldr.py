@@ -10,8 +10,9 @@ from scipy.optimize import nnls
 from partlearn._math.graphs import reconstruction_graph, residual_operator
 from partlearn._math.linalg import standardize
 from partlearn._math.neighbors import self_neighbors
+from partlearn._sizes import SIZES
 from partlearn.candidates import uniform_confidence
-from partlearn.decomposition import CENDA, WPLDR, _wpldr
+from partlearn.decomposition import CENDA, WPLDR
 from partlearn.decomposition._wpldr import (
     WhitenedSpace,
     confidence_step,
@@ -174,7 +175,7 @@ def test_iterated_projection_equals_the_direct_one(global_random_seed, monkeypat
         calls.append(original(self, *args))
         return calls[-1]
 
-    monkeypatch.setattr(_wpldr, "_DENSE", 10)
+    monkeypatch.setattr(SIZES, "wpldr_dense", 10)
     monkeypatch.setattr(WhitenedSpace, "_iterate", spy)
     iterated, Q = space.solve(F, A, 0.01, 4, vectors)
     assert calls[0] is not None  # it settled
@@ -201,7 +202,7 @@ def test_few_and_many_candidates_give_the_same_step(problem, monkeypatch):
     _, F, Z, A, _ = state(X, S)
     found = []
     for share in (0.0, 1.1):
-        monkeypatch.setattr("partlearn.decomposition._wpldr._FEW", share)
+        monkeypatch.setattr(SIZES, "wpldr_few", share)
         found.append(confidence_step(F, S, Z, A, 0.5))
     np.testing.assert_allclose(found[0], found[1], atol=1e-6)
     assert np.abs(found[0] - F).max() > 0.1

@@ -10,8 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import mutual_info_score
 
 from partlearn._extras import compiled_loops
+from partlearn._sizes import SIZES
 from partlearn.candidates import make_candidates, uniform_confidence
-from partlearn.feature_selection import _greedy, _redundancy, _sparse_tables
+from partlearn.feature_selection import _redundancy
 from partlearn.feature_selection._columns import (
     DenseColumns,
     bin_codes,
@@ -93,8 +94,8 @@ def test_compiled_agrees(m, global_random_seed):
 def test_chunks_do_not_matter(monkeypatch):
     data = columns(data_with_everything(np.random.default_rng(0)))
     whole = DenseTables(data).row(0)
-    monkeypatch.setattr(_redundancy, "_CHUNK", 20)
-    monkeypatch.setattr("partlearn.feature_selection._columns._BLOCK", 1)
+    monkeypatch.setattr(SIZES, "redundancy_block", 20)
+    monkeypatch.setattr(SIZES, "column_block", 1)
     assert_array_equal(DenseTables(data).row(0), whole)
 
 
@@ -108,7 +109,7 @@ def test_rows_are_remembered_within_limits(monkeypatch):
             return super().row(f)
 
     monkeypatch.setitem(_redundancy.TABLES, DenseColumns, Counting)
-    monkeypatch.setattr(_redundancy, "_CACHE", 2 * 8 * 12)
+    monkeypatch.setattr(SIZES, "redundancy_bytes", 2 * 8 * 12)
     redundancy = Redundancy(data)
     for f in (0, 1, 0, 1, 5, 5):
         redundancy.row(f)
@@ -133,7 +134,7 @@ def test_conditional_information(make, monkeypatch):
         expected.append(total)
     redundancy = Redundancy(columns(make(X)))
     assert_allclose(redundancy.conditional_row(0, F), expected, atol=1e-13)
-    monkeypatch.setattr(_redundancy, "_CHUNK", 1)
+    monkeypatch.setattr(SIZES, "redundancy_block", 1)
     assert_allclose(redundancy.conditional_row(0, F), expected, atol=1e-13)
 
 
@@ -155,12 +156,12 @@ def test_lazy_path_equals_eager_path(monkeypatch, error, global_random_seed):
         "keep": np.array([70]),
         "exclude": np.array([0, 79]),
     }
-    monkeypatch.setattr(_redundancy, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(SIZES, "redundancy_compiled", 0)
     eager_book = Redundancy(data)
     assert eager_book.ledger(30) is None
     eager = greedy_path(relevance, eager_book, F, 30, **options)
-    monkeypatch.setattr(_redundancy, "_NEAR", 0)
-    monkeypatch.setattr(_greedy, "_BATCH", 4)
+    monkeypatch.setattr(SIZES, "redundancy_near", 0)
+    monkeypatch.setattr(SIZES, "greedy_batch", 4)
     book = Redundancy(data)
     assert book.ledger(10**9) is None  # more than can be remembered
     for _ in range(2):  # the second time all lines are known
@@ -204,10 +205,10 @@ def test_compiled_path_over_sparse_columns(
     for data in (dense, sparse):
         relevance = Relevance(data, F, S, var_floor=0.6, use_compiled=False)
         paths.append(greedy_path(relevance, Redundancy(data), F, 40, **options))
-    monkeypatch.setattr(_sparse_tables, "_WORTH_A_PATH", 0)
-    monkeypatch.setattr(_sparse_tables, "_KEPT", 12 * room)
-    monkeypatch.setattr(_sparse_tables, "_SHORTLIST", length)
-    monkeypatch.setattr(_sparse_tables, "_HORIZON", 5)
+    monkeypatch.setattr(SIZES, "path_compiled", 0)
+    monkeypatch.setattr(SIZES, "path_bytes", 12 * room)
+    monkeypatch.setattr(SIZES, "shortlist", length)
+    monkeypatch.setattr(SIZES, "shortlist_steps", 5)
     book = Redundancy(sparse)
     # The second time meetings are known, where there is room for them.
     paths += [greedy_path(relevance, book, F, 40, **options) for _ in range(2)]
@@ -218,7 +219,7 @@ def test_compiled_path_over_sparse_columns(
         assert_allclose(path.redundancy, paths[0].redundancy, atol=1e-12)
     every = {**options, "keep": np.empty(0, dtype=int), "exclude": np.array([7])}
     whole = greedy_path(relevance, book, F, 59, **every)
-    monkeypatch.setattr(_sparse_tables, "_WORTH_A_PATH", np.inf)
+    monkeypatch.setattr(SIZES, "path_compiled", np.inf)
     assert_array_equal(greedy_path(relevance, book, F, 59, **every).order, whole.order)
 
 
@@ -226,7 +227,7 @@ def test_sparse_columns_without_numba(monkeypatch):
     name = "partlearn.feature_selection._sparse_tables_numba"
     monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delattr(name, raising=False)
-    monkeypatch.setattr(_sparse_tables, "_WORTH_A_PATH", 0)
+    monkeypatch.setattr(SIZES, "path_compiled", 0)
     compiled_loops.cache_clear()
     X, _ = words(0)
     try:

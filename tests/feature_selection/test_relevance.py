@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from partlearn._extras import compiled_loops
+from partlearn._sizes import SIZES
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.feature_selection import _relevance
 from partlearn.feature_selection._columns import columns
@@ -88,8 +89,8 @@ def test_classes_without_members_are_left_out():
 def test_chunks_do_not_matter(monkeypatch, chunk, block):
     X, S, F = problem(np.random.default_rng(3))
     whole = Relevance(columns(X), F, S, var_floor=0.6).values
-    monkeypatch.setattr(_relevance, "_CHUNK", chunk)
-    monkeypatch.setattr("partlearn.feature_selection._columns._BLOCK", block)
+    monkeypatch.setattr(SIZES, "relevance_block", chunk)
+    monkeypatch.setattr(SIZES, "column_block", block)
     assert_allclose(
         Relevance(columns(X), F, S, var_floor=0.6, n_jobs=2).values, whole, rtol=1e-12
     )

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.settling import fit_briefly
 
+from partlearn._sizes import SIZES
 from partlearn.candidates import make_candidates
 from partlearn.feature_selection import SAUTE, MaxRelevance
 
@@ -87,7 +88,7 @@ def table_1(
     k=8,
     var_floor=0.6,
     max_iter=20,
-    normalize_votes=False,
+    normalize_sums=False,
     redundancy=True,
     ties="share",
 ):
@@ -118,7 +119,7 @@ def table_1(
         N = np.zeros_like(F)
         for i in range(m):
             votes = votes_on(Z, F, i, k, ties)
-            if normalize_votes:
+            if normalize_sums:
                 votes /= k * (k + 1) / 2
             N[i] = ((1 - alpha) * F[i] + alpha * votes) * S[i]
         F = N / N.sum(axis=1, keepdims=True)
@@ -181,9 +182,7 @@ def test_sparse_rows_as_in_table_1(make, compiled, monkeypatch, global_random_se
     """As the dense rows, also by the compiled path of wide text."""
     if compiled:
         pytest.importorskip("numba")
-        monkeypatch.setattr(
-            "partlearn.feature_selection._sparse_tables._WORTH_A_PATH", 0
-        )
+        monkeypatch.setattr(SIZES, "path_compiled", 0)
     X, S = make(np.random.default_rng(global_random_seed))
     order, F, n_iter = table_1(X, S, 4, k=5)
     selector = fit_briefly(SAUTE(4, n_neighbors=5), sp.csr_array(X), S)
@@ -193,7 +192,7 @@ def test_sparse_rows_as_in_table_1(make, compiled, monkeypatch, global_random_se
 
 
 @pytest.mark.parametrize(
-    "options", [{"normalize_votes": True}, {"alpha": 0.2}, {"alpha": 0.0}]
+    "options", [{"normalize_sums": True}, {"alpha": 0.2}, {"alpha": 0.0}]
 )
 def test_options_as_in_table_1(options):
     X, S = gaussian_set(np.random.default_rng(5))

@@ -9,6 +9,7 @@ from sklearn.datasets import load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 
+from partlearn._sizes import SIZES
 from partlearn.base import count_features
 from partlearn.base._selector import find_columns
 from partlearn.candidates import make_candidates
@@ -19,7 +20,6 @@ from partlearn.feature_selection import (
     MaxRelevance,
     PathState,
     RandomSelection,
-    _relevance,
 )
 
 ALL = [SAUTE, MaxRelevance, MaxJointEntropy, RandomSelection]
@@ -341,7 +341,7 @@ def test_single_precision_gives_the_exact_selection(monkeypatch):
     S = make_candidates(y, n_false=1, random_state=0)
     ways = [SAUTE(15), SAUTE(15, criterion="quotient", alpha=0), MaxRelevance(15)]
     exact = [clone(way).set_params(max_iter=60).fit(X, S) for way in ways]
-    monkeypatch.setattr(_relevance, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(SIZES, "relevance_compiled", 0)
     for way, expected in zip(ways, exact, strict=True):
         found = clone(way).set_params(max_iter=60).fit(X, S)
         assert_array_equal(found.selected_, expected.selected_)

@@ -3,12 +3,13 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
+from partlearn._sizes import SIZES
 from partlearn.candidates import make_candidates
 from partlearn.feature_selection import SAUTE
 
 
 def test_number_of_threads_does_not_matter(monkeypatch, global_random_seed):
-    monkeypatch.setattr("partlearn.feature_selection._columns._BLOCK", 1)
+    monkeypatch.setattr(SIZES, "column_block", 1)
     rng = np.random.default_rng(global_random_seed)
     y = rng.integers(3, size=90)
     X = rng.normal(size=(90, 40))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from partlearn._sizes import SIZES
 from partlearn.io import (
     AmbiguousDataError,
     DataFormatError,
@@ -117,10 +118,10 @@ def test_first_labels_of_meka(tmp_path):
 
 
 def test_no_labels_is_ambiguous(tmp_path):
-    with pytest.raises(AmbiguousDataError, match="labels="):
+    with pytest.raises(AmbiguousDataError, match="`labels`"):
         read(put(tmp_path, MULAN + DENSE))
     numeric = "@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n1,2\n"
-    with pytest.raises(AmbiguousDataError, match="labels="):
+    with pytest.raises(AmbiguousDataError, match="`labels`"):
         read(put(tmp_path, numeric))
     bunch = read(put(tmp_path, numeric + "1,3\n"), labels="b")
     assert bunch.target_names == ["2", "3"]
@@ -160,11 +161,11 @@ def test_candidate_sets_in_one_attribute(tmp_path):
 {0 3}
 """
     path = put(tmp_path, text)
-    with pytest.raises(AmbiguousDataError, match="task="):
+    with pytest.raises(AmbiguousDataError, match="`task"):
         read(path, labels="animals", ignore=["note"])
     bunch = read(path, labels="animals", ignore=["note"], task="pll")
     np.testing.assert_array_equal(bunch.candidates, [[1, 1], [0, 1], [0, 0]])
-    with pytest.raises(AmbiguousDataError, match="ignore="):
+    with pytest.raises(AmbiguousDataError, match="`ignore`"):
         read(path, labels="animals", task="pll")
 
 
@@ -225,7 +226,7 @@ def test_what_is_wrong_is_said(tmp_path, text, match):
         ("numeric", "1,2,0", "other numbers"),
         ("{0,1,2}", "1,2,0", "two values"),
         ("{0,1}", "1,?,0", "missing"),
-        ("{a,b}", "1,a,0", "not clear"),
+        ("{a,b}", "1,a,0", "clearly means relevant"),
     ],
 )
 def test_bad_label_attributes(tmp_path, kind, row, match):
@@ -234,7 +235,7 @@ def test_bad_label_attributes(tmp_path, kind, row, match):
     )
     with pytest.raises(DataFormatError, match=match):
         read(put(tmp_path, text), labels=-2)
-    with pytest.raises(AmbiguousDataError, match="Correct labels="):
+    with pytest.raises(AmbiguousDataError, match="Correct `labels`"):
         read(put(tmp_path, text), labels=["L", "nobody"])
     with pytest.raises(DataFormatError, match="impossible"):
         read(put(tmp_path, text), labels=0)
@@ -256,7 +257,7 @@ ENTITY = """<?xml version="1.0"?><!DOCTYPE labels [<!ENTITY a "aaaaaaaaaa">
     [
         (ENTITY, "entities"),
         ("<labels>", "damaged"),
-        ("<labels/>", "names no labels"),
+        ("<labels/>", "has no labels"),
         ("<labels><label/></labels>", "no name"),
         ("<label name='x'>" * 100, "deeply"),
         ('<?xml version="1.0" encoding="nonsense"?><labels/>', "damaged"),
@@ -269,9 +270,9 @@ def test_xml_is_not_trusted(tmp_path, xml, match):
 
 
 def test_xml_has_a_size(tmp_path, monkeypatch):
-    monkeypatch.setattr("partlearn.io._arff_text._MAX_BYTES", 10)
+    monkeypatch.setattr(SIZES, "arff_bytes", 10)
     (tmp_path / "set.xml").write_text(XML)
-    with pytest.raises(DataLimitError, match="never this large"):
+    with pytest.raises(DataLimitError, match="too large"):
         read(put(tmp_path, MULAN + DENSE))
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from partlearn._sizes import SIZES
 from partlearn.io import (
     DataError,
     DataFormatError,
@@ -73,7 +74,7 @@ def test_text_of_a_block_is_limited(tmp_path, monkeypatch):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"f": np.zeros(100), "note": ["a" * 5000] * 100}), path)
     few = Limits(max_bytes=2**16)
-    monkeypatch.setattr("partlearn.io._options.TABLE_RATIO", 1)
+    monkeypatch.setattr(SIZES, "table_ratio", 1)
     with pytest.raises(
         DataLimitError, match=r"100 cells of text would bring .* 500,000"
     ):

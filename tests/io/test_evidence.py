@@ -113,9 +113,9 @@ ODD = {
 @pytest.mark.parametrize(
     ("labels", "name", "message"),
     [
-        (WEIGHTS, "a.parquet", "parquet has no place for weights"),
-        (WEIGHTS, "a.mat", "mat has no place for weights"),
-        (VOTES, "a.csv", "csv has no place for votes"),
+        (WEIGHTS, "a.parquet", "parquet cannot hold weights"),
+        (WEIGHTS, "a.mat", "mat cannot hold weights"),
+        (VOTES, "a.csv", "csv cannot hold votes"),
         (
             from_weights([[1, 2], [3, 4]] * 2, classes=["a|b", "c"]),
             "a.csv",

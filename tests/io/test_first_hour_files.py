@@ -34,7 +34,7 @@ def test_other_encodings_are_said(tmp_path, encoding):
     found = cells(path, encoding=encoding)
     assert list(found.values()) == list(ROWS.values())
     if encoding != "utf-16-le":
-        with pytest.raises(DataError, match="encoding= which encoding it has"):
+        with pytest.raises(DataError, match="Pass its encoding with `encoding`"):
             read_columns(path)
     with pytest.raises(ValueError, match="'klingon' is not known"):
         read_columns(path, encoding="klingon")

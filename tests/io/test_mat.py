@@ -98,7 +98,7 @@ def test_two_structs_are_ambiguous(tmp_path, parts):
     X, S, y, Y = parts
     a = {"data": X, "partial_target": S.T, "target": Y.T}
     path = save(tmp_path, a=a, b=a | {"data": X + 1})
-    with pytest.raises(AmbiguousDataError, match="data_key="):
+    with pytest.raises(AmbiguousDataError, match="`data_key`"):
         read(path)
     check(read(path, data_key="b.data"), X + 1, S, y)
 
@@ -131,9 +131,9 @@ def test_folds_are_chosen(tmp_path, parts):
         test_data=cell(X[8:], X[:4]),
         test_target=cell(Y[8:].T, Y[:4].T),
     )
-    with pytest.raises(AmbiguousDataError, match="fold=0"):
+    with pytest.raises(AmbiguousDataError, match="`fold`, from 0"):
         read(path)
-    with pytest.raises(AmbiguousDataError, match="fold=0"):
+    with pytest.raises(AmbiguousDataError, match="`fold`, from 0"):
         read(path, fold=2)
     bunch = read(path, fold=1)
     check(bunch, X[4:], S[4:], y[4:])
@@ -242,7 +242,7 @@ def test_orientation_is_asked_for_when_open(tmp_path):
     S = rng.uniform(size=(4, 6)) < 0.5
     S[:, 0] = S[0] = True
     path = save(tmp_path, data=X, partial_target=S)  # 6 samples or 4 samples?
-    with pytest.raises(AmbiguousDataError, match="orientation="):
+    with pytest.raises(AmbiguousDataError, match="`orientation`"):
         read(path)
     assert read(path, orientation="rows").candidates.shape == (6, 4)
     assert read(path, orientation="columns").candidates.shape == (4, 6)
@@ -255,7 +255,7 @@ def test_square_labels_are_ambiguous(tmp_path):
     rng = np.random.default_rng(0)
     X, S = rng.normal(size=(5, 3)), np.tri(5)
     path = save(tmp_path, data=X, partial_target=S)
-    with pytest.raises(AmbiguousDataError, match="label_orientation="):
+    with pytest.raises(AmbiguousDataError, match="`label_orientation`"):
         read(path)
     rows = read(path, label_orientation="rows").candidates
     np.testing.assert_array_equal(rows, S == 1)
@@ -272,8 +272,8 @@ def test_square_data_have_samples_in_rows(tmp_path):
 @pytest.mark.parametrize(
     ("variables", "error", "match"),
     [
-        ({"a": np.eye(3)}, AmbiguousDataError, "data_key="),
-        ({"data": np.eye(3)}, AmbiguousDataError, "candidates_key="),
+        ({"a": np.eye(3)}, AmbiguousDataError, "`data_key`"),
+        ({"data": np.eye(3)}, AmbiguousDataError, "`candidates_key`"),
         (
             {"data": np.eye(3), "X": np.eye(3), "gnd": [1, 2, 3]},
             AmbiguousDataError,
@@ -330,7 +330,7 @@ def test_keys_by_argument(tmp_path, parts):
     path = save(tmp_path, A=X, B=S.T, C=Y.T)
     bunch = read(path, data_key="A", candidates_key="B", truth_key="C")
     check(bunch, X, S, y)
-    with pytest.raises(AmbiguousDataError, match="Correct candidates_key="):
+    with pytest.raises(AmbiguousDataError, match="Correct `candidates_key`"):
         read(path, data_key="A", candidates_key="Z")
 
 
@@ -342,7 +342,7 @@ def test_task_by_argument(tmp_path, parts):
     matrix = read(path, task="pml").truth
     np.testing.assert_array_equal(matrix, Y)
     alone = save(tmp_path, data=X, target=S.T)
-    with pytest.raises(AmbiguousDataError, match="candidates_key="):
+    with pytest.raises(AmbiguousDataError, match="`candidates_key`"):
         read(alone, task="pll")
     with pytest.raises(DataFormatError, match="one true label per row"):
         read(alone, task="multiclass")
@@ -362,7 +362,7 @@ def test_bad_arguments(tmp_path, name):
         read(tmp_path / "a.mat", sep="")
     with pytest.raises(ValueError, match="`format`"):
         read(tmp_path / "a.mat", format="nonsense")
-    with pytest.raises(AmbiguousDataError, match="format="):
+    with pytest.raises(AmbiguousDataError, match="`format`"):
         read(tmp_path / "a.unknown")
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "b.mat")

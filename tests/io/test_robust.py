@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tools.fuzz.mutate import mutate
 from tools.fuzz.readers import ARFF, INSIDE, LIMITS, READERS, make_seeds
 
+from partlearn._sizes import SIZES
 from partlearn.io import DataError, DataFormatError, DataLimitError, Limits
 from partlearn.io import read as _read
 
@@ -171,7 +172,7 @@ def test_npz_members(tmp_path, monkeypatch):
         file.writestr("X.npy", npy((2, 2), "<f8", b"\0" * 32))
     with pytest.raises(DataFormatError, match="compression"):
         _read(path)
-    monkeypatch.setattr("partlearn.io._npz._MAX_MEMBERS", 1)
+    monkeypatch.setattr(SIZES, "npz_members", 1)
     archive(path, X=b"", Y=b"")
     with pytest.raises(DataFormatError, match="too many"):
         _read(path)

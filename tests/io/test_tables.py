@@ -110,18 +110,18 @@ def test_one_hot_columns(tmp_path):
 def test_columns_by_argument(tmp_path):
     text = "x,mine,yours,note\n1,a;b,a,hello\n2,b,b,there\n"
     path = csv(tmp_path, text)
-    with pytest.raises(AmbiguousDataError, match="labels="):
+    with pytest.raises(AmbiguousDataError, match="`labels`"):
         read(path)
     bunch = read(path, labels="mine", truth="yours", ignore=["note"])
     np.testing.assert_array_equal(bunch.candidates, [[1, 1], [0, 1]])
     np.testing.assert_array_equal(bunch.truth, [0, 1])
-    with pytest.raises(AmbiguousDataError, match="ignore="):
+    with pytest.raises(AmbiguousDataError, match="`ignore`"):
         read(path, labels="mine", truth="yours")
-    with pytest.raises(AmbiguousDataError, match="Correct labels="):
+    with pytest.raises(AmbiguousDataError, match="Correct `labels`"):
         read(path, labels="nobody")
-    with pytest.raises(AmbiguousDataError, match="Correct labels="):
+    with pytest.raises(AmbiguousDataError, match="Correct `labels`"):
         read(path, labels=3)
-    with pytest.raises(AmbiguousDataError, match="Correct ignore="):
+    with pytest.raises(AmbiguousDataError, match="Correct `ignore`"):
         read(path, ignore=["nobody"])
 
 
@@ -137,14 +137,14 @@ def test_the_only_text_column(tmp_path):
 
 def test_label_sets_need_a_task(tmp_path):
     path = csv(tmp_path, "x,labels\n1,a|b\n2,b\n3,\n")
-    with pytest.raises(AmbiguousDataError, match="task="):
+    with pytest.raises(AmbiguousDataError, match="`task"):
         read(path)
     assert read(path, task="pll").candidates.sum() == 3
     several = read(path, task="multilabel")
     assert several.candidates is None
     assert several.truth.sum() == 3
     two = csv(tmp_path, "x,label,target\n1,a,a\n")
-    with pytest.raises(AmbiguousDataError, match="truth="):
+    with pytest.raises(AmbiguousDataError, match="`truth`"):
         read(two)
     candidates = csv(tmp_path, "x,candidates\n1,a|b\n2,b\n")
     assert read(candidates, task="multilabel").truth.sum() == 3
@@ -152,7 +152,7 @@ def test_label_sets_need_a_task(tmp_path):
 
 def test_separators(tmp_path):
     text = 'x,candidates\n1,"a,b"\n2,a;c\n'
-    with pytest.raises(AmbiguousDataError, match="sep="):
+    with pytest.raises(AmbiguousDataError, match="`sep`"):
         read(csv(tmp_path, text))
     assert read(csv(tmp_path, text), sep=";").target_names == ["a", "a,b", "c"]
     spaced = read(csv(tmp_path, "x,candidates\n1, a |b \n2,a\n"))

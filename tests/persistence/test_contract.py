@@ -201,4 +201,4 @@ def test_text_weights_the_words_it_has(tmp_path):
     model._tfidf.idf_ = model._tfidf.idf_[:-1]
     model._tfidf.n_features_in_ = 2
     path = edited(tmp_path / "m", lambda d: None, model)
-    refuse(path, "other words than it knows|not sound")
+    refuse(path, "weights of other words|not sound")

@@ -9,6 +9,7 @@ import zipfile
 import pytest
 from tests.persistence.crafted import members, refuse, state, write
 
+from partlearn._sizes import SIZES
 from partlearn.io import Limits
 
 
@@ -135,7 +136,7 @@ def test_other_compressions(tmp_path):
 
 
 def test_too_many_members(tmp_path, monkeypatch):
-    monkeypatch.setattr("partlearn.persistence._archive.MAX_MEMBERS", 3)
+    monkeypatch.setattr(SIZES, "archive_members", 3)
     refuse(write(tmp_path / "m", members()), "at most 3 are read")
 
 

@@ -19,11 +19,11 @@ def array(document):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"shape": [-12, -3]}, "a shape is no short list"),
-        ({"shape": [12.0, 3]}, "a shape is no short list"),
-        ({"shape": [True, 36]}, "a shape is no short list"),
-        ({"shape": [1] * 70}, "a shape is no short list"),
-        ({"shape": "36"}, "a shape is no short list"),
+        ({"shape": [-12, -3]}, "a shape is not a short list"),
+        ({"shape": [12.0, 3]}, "a shape is not a short list"),
+        ({"shape": [True, 36]}, "a shape is not a short list"),
+        ({"shape": [1] * 70}, "a shape is not a short list"),
+        ({"shape": "36"}, "a shape is not a short list"),
         ({"shape": [2**62, 0]}, "larger than any array"),
         ({"shape": [2**40, 2**40]}, "larger than any array"),
         ({"shape": [2**31, 2**31]}, "does not fill its shape"),
@@ -164,9 +164,9 @@ def children(value, name="left_child", inner=True):
         (lambda p: p.update(n_classes=np.array([-2])), "do not fit its nodes"),
         (lambda p: p.update(n_classes=np.array([10**9])), "do not fit its nodes"),
         (lambda p: p.update(n_classes=3), "do not fit its nodes"),
-        (lambda p: p.update(n_outputs=2**40), "no sizes"),
+        (lambda p: p.update(n_outputs=2**40), "are invalid"),
         (lambda p: p.update(n_outputs=0, n_classes=np.array([], "i8")), "not fit its"),
-        (lambda p: p.update(n_features=-1), "no sizes"),
+        (lambda p: p.update(n_features=-1), "are invalid"),
         (lambda p: p.update(max_depth=0), "a tree is incomplete"),
         (children(2), "out of range"),  # a child of two parents
         (lambda p: p["values"].fill(np.nan), "do not fit its nodes"),

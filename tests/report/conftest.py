@@ -37,7 +37,7 @@ class = "CENDA"
 [[reducers]]
 name = "sweep"
 class = "CENDA"
-grid = { n_neighbors = [3, 5], vote = ["rank", "uniform"] }
+grid = { n_neighbors = [3, 5], weights = ["rank", "uniform"] }
 [[reducers]]
 name = "broken"
 class = "partlearn.decomposition:CENDA"

@@ -156,7 +156,7 @@ def test_views_show_confidences(summary):
 def test_sweep_has_one_curve_per_other_parameter(summary):
     where = {"parameter": "n_neighbors", "protocol": "inductive"}
     curves = rows_where(summary.sweep, **where)
-    names = {"sweep, vote=rank", "sweep, vote=uniform"}
+    names = {"sweep, weights=rank", "sweep, weights=uniform"}
     assert set(curves["method"]) == names
     for _, curve in curves.groupby(["method", "set", "learner"]):
         assert list(curve["x"]) == [3, 5]

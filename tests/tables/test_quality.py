@@ -111,7 +111,7 @@ def test_times_that_cannot_be_read_are_named():
     with pytest.raises(ValueError, match="'when'"):
         estimate_quality(model, table, time="when")
     table["year"] = np.full(150, 2020.0)
-    with pytest.raises(ValueError, match="all rows are of the same moment"):
+    with pytest.raises(ValueError, match="all rows have the same time"):
         estimate_quality(model, table, time="year")
 
 

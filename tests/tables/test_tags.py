@@ -244,7 +244,7 @@ def test_wrong_use(songs):
         make_tag_learner("pl-knn")
     with pytest.raises(ValueError, match="one label per row"):
         make_tag_learner("partlearn.classification:CRISPClassifier")
-    with pytest.raises(DataError, match="task="):
+    with pytest.raises(DataError, match="`task"):
         refuse_several(["a", "a|b"], "The truth")
     refuse_several(["a", None, "b, c", 3.0], "The truth")
 

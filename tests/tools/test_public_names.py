@@ -41,6 +41,31 @@ def test_every_public_name_is_shown_in_use(tool):
     assert not unused
 
 
+def test_pages_and_examples_use_public_names_only(tool):
+    """Pages for developers show how methods inside the library are written."""
+    public, wrong = tool.python_names(), []
+    files = [ROOT / "README.md", *(ROOT / "examples").glob("*.py")]
+    for part in ("user_guide", "tutorials", ""):
+        files += (ROOT / "docs" / part).glob("*.rst")
+    for file in files:
+        text = re.sub(r"^(>>>|\.\.\.) ?", "", file.read_text("utf-8"), flags=re.M)
+        for block in re.findall(
+            r"^ *from partlearn[^#\n]* import \([^)]*\)", text, re.M
+        ):
+            text = text.replace(block, " ".join(block.split()))
+        for line in re.findall(
+            r"^ *(from partlearn[^#\n]* import [^#\n]*)", text, re.M
+        ):
+            module, _, names = line[5:].partition(" import ")
+            wrong += [
+                f"{file.name}: {module}.{name}"
+                for name in re.findall(r"\w+", names)
+                if f"{module}.{name}" not in public and "._math" not in module
+            ]
+    # TorchClassifier is public where torch is installed.
+    assert [w for w in wrong if not w.endswith(".TorchClassifier")] == []
+
+
 def test_the_record_covers_names_commands_and_plans():
     assert "partlearn.decomposition.CRISP" in RECORD
     assert "partlearn disambiguate --method" in RECORD

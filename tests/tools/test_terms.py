@@ -2,6 +2,9 @@
 
 import pytest
 
+ITERATION = "One pass of an iterative method"
+BLOCK = "Rows read or computed at once"
+
 
 @pytest.fixture
 def tool(load_tool, tmp_path, monkeypatch):
@@ -15,14 +18,14 @@ def tool(load_tool, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("rule", "source", "words"),
     [
-        ("iteration, not round", "def f(n_rounds): ...", ["n_rounds"]),
-        ("iteration, not round", "rounds = 3\nround_two = 2", ["rounds", "round_two"]),
-        ("iteration, not round", "def round_up(x) -> Array: ...", []),
-        ("iteration, not round", "def round_up(x) -> int: ...", ["round_up"]),
-        ("cv, not n_folds", "f(n_folds=3)", ["n_folds"]),
-        ("block, not chunk", "def chunk(): ...", ["chunk"]),
-        ("American spelling in names", "COLOURS = 1", ["COLOURS"]),
-        ("American spelling in names", "colors = neighbors", []),
+        (ITERATION, "def f(n_rounds): ...", ["n_rounds"]),
+        (ITERATION, "rounds = 3\nround_two = 2", ["rounds", "round_two"]),
+        (ITERATION, "def round_up(x) -> Array: ...", []),
+        (ITERATION, "def round_up(x) -> int: ...", ["round_up"]),
+        ("Number of folds of a cross-validation", "f(n_folds=3)", ["n_folds"]),
+        (BLOCK, "def chunk(): ...", ["chunk"]),
+        ("Spelling of names", "COLOURS = 1", ["COLOURS"]),
+        ("Spelling of names", "colors = neighbors", []),
     ],
 )
 def test_names_that_differ_are_found(tool, rule, source, words):
@@ -34,13 +37,23 @@ def test_names_that_differ_are_found(tool, rule, source, words):
 def test_a_parameter_of_a_released_program_keeps_its_name(tool, says, count):
     entry = f'"""F.\n\n    n_rounds : int\n        As in\n        {says}.\n    """'
     (tool.SOURCE / "one.py").write_text(f"def f(n_rounds):\n    {entry}\n")
-    assert len(list(tool.RULES["iteration, not round"]())) == count
+    assert len(list(tool.RULES[ITERATION]())) == count
 
 
 def test_the_count_is_printed_with_places(tool, capsys, monkeypatch):
     (tool.SOURCE / "one.py").write_text("chunk = 1\n")
+    page = tool.ROOT / "docs" / "developers" / "terms.rst"
+    page.parent.mkdir(parents=True)
+    page.write_text(f"   * - Idea\n     - Term\n   * - {BLOCK}\n     - block\n")
     monkeypatch.setattr("sys.argv", ["terms.py", "--list"])
     tool.main()
     printed = capsys.readouterr().out
-    assert "    1  block, not chunk" in printed
+    assert f"    1  {BLOCK}" in printed
     assert "src/partlearn/one.py:1 chunk" in printed
+
+
+def test_no_place_differs_from_any_row(load_tool):
+    tool = load_tool("terms")
+    assert tool.table() == list(tool.RULES)
+    places = {row: list(find()) for row, find in tool.RULES.items()}
+    assert {row: found for row, found in places.items() if found} == {}

@@ -60,7 +60,7 @@ class Unsure(CENDA):
     [
         (Positional, "check_permuted_classes"),
         (Positional, "check_full_rows"),
-        (Forgetful, "check_label_sets"),
+        (Forgetful, "check_candidate_sets"),
         (FirstRows, "check_permuted_rows"),
         (Touching, "check_inputs_untouched"),
         (Unsure, "check_unused_label"),

@@ -1,9 +1,9 @@
-"""Base classes for methods of your own, inside this library or outside.
+"""Base classes of reducers, selectors and classifiers.
 
 A reducer sets ``components_`` and ``label_confidence_`` in `fit`, a selector calls
-``_limits`` and ``_select``, a classifier writes ``predict_proba``. Checking input,
-standardising, projecting new rows and predicting from scores are inherited. The
-constants are constraints on parameters that several methods share.
+``_limits`` and ``_select``, a classifier implements ``predict_proba``. Validation,
+standardization, projection of new rows and prediction from scores are inherited. The
+constants are constraints on parameters of several methods.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -12,6 +12,14 @@ from partlearn.base._classifier import (
     BaseCandidateClassifier,
     BaseScoreClassifier,
     recoded,
+)
+from partlearn.base._fit_input import (
+    check_informative,
+    check_two_classes,
+    validate_evidence,
+    validate_partial_data,
+    validate_rows,
+    validate_tags,
 )
 from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
 from partlearn.base._multilabel import BaseMultilabelClassifier, drop_empty

@@ -13,12 +13,9 @@ from sklearn.metrics import accuracy_score
 from partlearn._array_api import is_numpy, namespace, take, to_numpy
 from partlearn._math.blocks import lazy_rows
 from partlearn._typing import Mask
+from partlearn.base._fit_input import validate_evidence
 from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
-from partlearn.candidates import (
-    Evidence,
-    one_label_each,
-    validate_evidence,
-)
+from partlearn.candidates import Evidence, one_label_each
 
 
 @lazy_rows

@@ -5,7 +5,7 @@
 from typing import Any
 
 from partlearn._array_api import same_namespace
-from partlearn.candidates import validate_rows
+from partlearn.base._fit_input import validate_rows
 
 # What asks a fitted classifier about rows.
 _PREDICTING = ("predict", "predict_proba", "decision_function")

@@ -12,13 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from partlearn._math.blocks import lazy_rows
 from partlearn._sklearn_compat import fit_context
 from partlearn._typing import Array, Indices, Mask
+from partlearn.base._fit_input import validate_partial_data
 from partlearn.base._mixins import CandidateMixin
-from partlearn.candidates import (
-    check_candidates,
-    one_label_each,
-    validate_partial_data,
-    warn_caller,
-)
+from partlearn.candidates import check_candidates, one_label_each, warn_caller
 
 
 def drop_empty(X: Any, C: Mask) -> tuple[Indices, Any, Mask]:

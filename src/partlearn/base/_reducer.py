@@ -33,16 +33,13 @@ from partlearn._math.linalg import Standardized, column_moments, fix_signs, stan
 from partlearn._math.neighbors import self_neighbors
 from partlearn._progress import iterations
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
-from partlearn.candidates import (
-    Evidence,
+from partlearn.base._fit_input import (
     check_informative,
-    labels_settled,
     refuse_weights,
     validate_evidence,
-    warn_at_max_iter,
-    warn_caller,
 )
+from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
+from partlearn.candidates import Evidence, labels_settled, warn_at_max_iter, warn_caller
 from partlearn.model_selection import held_out_hits, one_standard_error_rule
 
 # With a whole standard error the smallest number lost up to 0.03 accuracy on Lost.

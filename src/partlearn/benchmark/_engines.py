@@ -252,8 +252,9 @@ class DaskEngine:
                     raise OSError(f"a job was {status}")
         except OSError as error:
             raise EngineLostError(
-                f"the Dask scheduler at {self._address} is gone ({error}). Start it "
-                "again, and run the same command: finished jobs are kept."
+                f"the connection to the Dask scheduler at {self._address} is lost "
+                f"({error}). Start it and run the same command again: finished jobs "
+                "are kept."
             ) from error
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
 
-_GRACE = 2.0  # seconds for an idle child to leave
+from partlearn._sizes import SIZES
 
 
 class ChildDiedError(RuntimeError):
@@ -140,7 +140,7 @@ class IsolatedProcess:
         with suppress(BrokenPipeError):
             process.stdin.close()
         try:
-            process.wait(timeout=_GRACE)
+            process.wait(timeout=SIZES.leaving_seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -184,7 +184,7 @@ def _cap(seconds: float | None, megabytes: int | None) -> None:
 def _end_with(parent: int) -> None:
     """End this process when its parent has gone, whatever ended it."""
     while os.getppid() == parent:
-        time.sleep(_GRACE / 4)
+        time.sleep(SIZES.leaving_seconds / 4)
     os._exit(1)
 
 

@@ -314,7 +314,7 @@ def load_run(folder: str | Path) -> Run:
     FileNotFoundError
         When there is no finished run.
     DamagedStoreError
-        When a file is not what the run wrote.
+        If a file changed since the run wrote it.
 
     Examples
     --------
@@ -343,7 +343,7 @@ def load_run(folder: str | Path) -> Run:
         if not is_run_file(folder, path) or not path.is_file():
             raise DamagedStoreError("a file of the run is missing", path=path)
         if file_digest(path) != digest:
-            raise DamagedStoreError("not what the run wrote", path=path)
+            raise DamagedStoreError("changed since the run wrote it", path=path)
     store.read_json("splits.json")
     try:
         read = _read_plan(plan)

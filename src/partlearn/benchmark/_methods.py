@@ -141,7 +141,7 @@ def _check_search(spec: MethodSpec, estimator: Any) -> None:
     name, known = type(estimator).__name__, estimator.get_params()
     if not hasattr(estimator, "predict_proba"):
         raise PlanError(
-            f"{name} has no `predict_proba`, by which [tune] chooses settings."
+            f"{name} has no `predict_proba`, which [tune] needs to choose settings."
         )
     for parameter, values in spec.search.items():
         if parameter not in known:

@@ -72,7 +72,7 @@ def load_plan(name: str | Path, *, allow: Collection[str] = ()) -> Plan:
         the path of a TOML file.
     allow : collection of str, default=()
         Packages whose estimators the file may name, besides partlearn and
-        scikit-learn. To import a package runs its code: allow what you trust.
+        scikit-learn. Importing a package runs its code: allow trusted packages only.
 
     Returns
     -------

@@ -17,6 +17,7 @@ from sklearn.utils import Bunch
 
 from partlearn import metrics
 from partlearn._math.linalg import z_scores
+from partlearn._sizes import SIZES
 from partlearn.base import reduced_rows
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
 from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
@@ -32,8 +33,6 @@ from partlearn.candidates import (
 )
 from partlearn.model_selection import CandidateKFold
 
-# Above this size centring a sparse matrix would cost more memory than it is worth.
-DENSE_BYTES = 2**30
 Split = tuple[np.ndarray, np.ndarray]
 Prepared = tuple[Any, np.ndarray]
 _LOADED = ("digits", "iris", "wine", "breast_cancer")
@@ -121,7 +120,7 @@ class PartialTask:
     def reduce(self, data: BenchmarkData, task: Reduction, split: Split) -> Record:
         """Fit the reducer on the training rows, or on all; transform all rows."""
         train = None if task.fold is None else split[0]
-        X = z_scores(data.X, train, max_dense_bytes=DENSE_BYTES)
+        X = z_scores(data.X, train, max_dense_bytes=SIZES.dense_bytes)
         rows = np.arange(data.truth.size) if train is None else train
         reducer = build(task.reducer.cls, task.reducer.params, "reducer", task.seed)
         start = perf_counter()
@@ -155,7 +154,7 @@ class PartialTask:
         rows = None if job.reduction.protocol == "transductive" else split[0]
         F = np.asarray(uniform_confidence(data.S))
         if reduced is None:
-            features = z_scores(data.X, rows, max_dense_bytes=DENSE_BYTES)
+            features = z_scores(data.X, rows, max_dense_bytes=SIZES.dense_bytes)
         else:
             features = reduced.arrays["Z"]
             if self.plan.scale_reduced:

@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
 from partlearn import multilabel
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices, Mask
 from partlearn.benchmark._results import Control
 from partlearn.metrics import one_error, scored_rows
@@ -23,8 +24,6 @@ NOISE: dict[str, Callable[..., Mask]] = {
     "rate": multilabel.noise_rate,
     "similarity": multilabel.noise_by_similarity,
 }
-# Above this size a data set is refused rather than made dense.
-DENSE_BYTES = 2**30
 
 
 def _number(*parts: int) -> int:
@@ -90,10 +89,10 @@ def unit_scaled(X: Any, train: Indices) -> Array:
     ndarray of shape (n_samples, n_features)
         Other rows may be above 1, not below 0. Columns constant in training are 0.
     """
-    if X.shape[0] * X.shape[1] * 8 > DENSE_BYTES:
+    if X.shape[0] * X.shape[1] * 8 > SIZES.dense_bytes:
         raise ValueError(
             f"{X.shape[0]} rows of {X.shape[1]} features do not fit into "
-            f"{DENSE_BYTES // 2**20} MiB; set `max_rows` in the plan."
+            f"{SIZES.dense_bytes // 2**20} MiB; set `max_rows` in the plan."
         )
     dense = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
     low = dense[train].min(axis=0)

@@ -20,6 +20,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.lib import format as npy
 
+from partlearn._arguments import argument
 from partlearn.benchmark._records import Record
 from partlearn.io import Budget, DataError, Limits, atomic_write, regular_size
 
@@ -175,8 +176,8 @@ def _try_lock(file: IO[bytes]) -> bool:
         if error.errno not in _NO_LOCKS:
             return False
         warnings.warn(
-            "This file system has no locks: nothing keeps a second run from writing to "
-            "the same folder. Start one at a time.",
+            "This file system has no locks. Start only one run at a time that writes "
+            "to the same folder.",
             UserWarning,
             stacklevel=4,
         )
@@ -219,21 +220,22 @@ class Store:
         """Be the only writer; what a killed one left half-written is removed."""
         if self.folder.is_file():
             raise NotADirectoryError(
-                f"{self.folder} is a file; name a folder for the results with --out."
+                f"{self.folder} is a file; name a folder with {argument('folder')}."
             )
         self.folder.mkdir(parents=True, exist_ok=True)
         for name in (*_PARTS, ".lock"):
             if (self.folder / name).is_symlink():
                 raise OSError(
                     f"{self.folder / name} is a link, and results are not written "
-                    "through links. Remove it, or choose another folder with --out."
+                    "through links. Remove it, or choose another folder with "
+                    f"{argument('folder')}."
                 )
         # The file of the lock stays, since removing it would let two in.
         with (self.folder / ".lock").open("a+b") as file:
             if not _try_lock(file):
                 raise BusyError(
                     f"another run is writing to {self.folder}; wait for it to end, or "
-                    "choose another folder with --out."
+                    f"choose another folder with {argument('folder')}."
                 )
             for part in (".", *_PARTS):
                 for leftover in (self.folder / part).glob(".*.tmp"):

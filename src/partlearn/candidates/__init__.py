@@ -1,4 +1,4 @@
-"""What a label is: candidate sets, evidence, their one gate, and confidences."""
+"""Candidate sets, evidence, votes and tags: reading, validation and confidences."""
 
 from partlearn.candidates._answers import from_log_probabilities, match_labels
 from partlearn.candidates._bags import (
@@ -20,21 +20,14 @@ from partlearn.candidates._confidence import (
     uniform_confidence,
 )
 from partlearn.candidates._dawid_skene import VoteTable
-from partlearn.candidates._encode import CandidateBinarizer
-from partlearn.candidates._evidence import Evidence, concatenate
-from partlearn.candidates._fit_input import (
+from partlearn.candidates._devices import (
     FLOATS,
-    check_informative,
-    check_two_classes,
     move_evidence,
     move_labels,
     one_label_each,
-    refuse_weights,
-    validate_evidence,
-    validate_partial_data,
-    validate_rows,
-    validate_tags,
 )
+from partlearn.candidates._encode import CandidateBinarizer
+from partlearn.candidates._evidence import Evidence, concatenate
 from partlearn.candidates._forms import (
     from_complementary,
     from_hierarchy,

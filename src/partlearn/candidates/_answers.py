@@ -93,7 +93,7 @@ def from_log_probabilities(
     classes : array-like of shape (n_classes,), default=None
         The classes; of mappings the sorted labels, of arrays 0, 1, ... by default.
     empty : {"error", "drop", "all"}, default="error"
-        What to do with rows without any possible label.
+        Treatment of rows without any possible label.
 
     Returns
     -------

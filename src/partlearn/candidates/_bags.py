@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from partlearn._arguments import argument
 from partlearn._array_api import like, to_numpy
 from partlearn._math.bags import BagLayout
 from partlearn._typing import Array, Indices, Mask
@@ -72,12 +73,14 @@ def _coded(bags: Any, m: int) -> tuple[Indices, Mask]:
     codes, named = np.empty(m, dtype=np.intp), np.ones(m, dtype=bool)
     for i, value in enumerate(values):
         if isinstance(value, (list, dict, set)) or not isinstance(value, Hashable):
-            raise TypeError(f"`bags` must be one column; row {i} has {value!r}.")
+            raise TypeError(
+                f"{argument('bags')} must be one column; row {i} has {value!r}."
+            )
         named[i] = not (is_missing(value) or value == "")
         if named[i] and isinstance(value, Real) and str(value) in texts:
             raise ValueError(
-                f"`bags` names {value} as a number (row {i}) and as text; write it "
-                "alike in all rows."
+                f"{argument('bags')} names {value} as a number (row {i}) and as text; "
+                "write it alike in all rows."
             )
         key = value if named[i] else (bag_codes, i)  # equal to no value of a user
         codes[i] = numbers.setdefault(key, len(numbers))
@@ -86,7 +89,9 @@ def _coded(bags: Any, m: int) -> tuple[Indices, Mask]:
 
 def _check_length(n: int, m: int) -> None:
     if n != m:
-        raise ValueError(f"`bags` must hold {m} values, one per row; got {n}.")
+        raise ValueError(
+            f"{argument('bags')} must hold {m} values, one per row; got {n}."
+        )
 
 
 def bag_runs(candidates: Any) -> Indices:
@@ -271,7 +276,8 @@ class BagRule:
             return None
         if isinstance(labels, Votes) and labels.several:
             raise ValueError(
-                "`bags` do not go with votes by which an annotator gives a row several "
+                f"{argument('bags')} do not go with votes by which an annotator gives "
+                "a row several "
                 "labels, as captions do: votes answer which one label is right. Pass "
                 "the share of the annotators that listed each label, by from_weights; "
                 "for a table, write each annotator's list into a column of its own."

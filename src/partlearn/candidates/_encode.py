@@ -19,9 +19,9 @@ class CandidateBinarizer(BaseEstimator):
     Parameters
     ----------
     classes : array-like of shape (n_classes,), default=None
-        Classes and their order; learnt from the data by default.
+        Classes and their order; by default those of the data.
     empty : {"error", "all"}, default="error"
-        What an empty set means: a mistake, or "any class is possible".
+        Meaning of an empty set: an error, or all classes are possible.
     sparse_output : bool, default=False
         Whether `transform` returns a CSR array.
 

@@ -17,6 +17,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partlearn._arguments import argument
 from partlearn._typing import Indices, Mask
 from partlearn.candidates._confidence import uniform_confidence
 from partlearn.candidates._messages import some_rows
@@ -221,7 +222,8 @@ class Evidence:
         """
         if not 0 <= miss_rate < 1:
             raise ValueError(
-                f"`miss_rate` must be at least 0 and below 1; got {miss_rate}."
+                f"{argument('miss_rate')} must be at least 0 and below 1; got "
+                f"{miss_rate}."
             )
         if miss_rate == 0:
             return self
@@ -263,7 +265,7 @@ class Evidence:
         for place, label in known.items():
             if str(label) not in column:
                 raise ValueError(
-                    f"Row {place} is said to be {label!r}, which no row has. Known: "
+                    f"The label {label!r} given for row {place} is not known. Known: "
                     f"{', '.join(list(column)[:20])}."
                 )
         places = np.fromiter(known, dtype=np.intp, count=len(known))

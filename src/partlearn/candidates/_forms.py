@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from partlearn._arguments import argument
 from partlearn._typing import Array
 from partlearn.candidates._evidence import EmptyRows, Evidence, make_evidence
 from partlearn.candidates._messages import (
@@ -38,7 +39,7 @@ or sequence of mappings
         The classes and their order. By default the column names, the sorted labels of
         mappings, or ``0 .. n_classes - 1``.
     empty : {"error", "drop", "all"}, default="error"
-        What to do with rows of zeros: raise, leave them out (the features are then
+        Treatment of rows of zeros: raise, leave them out (the features are then
         ``X[labels.rows]``), or treat them as unlabelled.
 
     Returns
@@ -109,7 +110,7 @@ def _from_mappings(
     return matrix, labels
 
 
-def _label_sets(labels: Any) -> list[Any]:
+def _candidate_sets(labels: Any) -> list[Any]:
     """One collection of labels per row; a missing label is none."""
     if isinstance(labels, (str, bytes)):
         raise TypeError(
@@ -153,7 +154,7 @@ def from_complementary(labels: Any, *, classes: ArrayLike | None = None) -> Evid
            [1, 1, 1]])
     """
     known, excluded = check_candidates(
-        _label_sets(labels), classes=classes, empty="keep"
+        _candidate_sets(labels), classes=classes, empty="keep"
     )
     full = np.flatnonzero(excluded.all(axis=1))
     if full.size:
@@ -179,11 +180,11 @@ def from_hierarchy(
         Nodes of the hierarchy: classes, or categories of any level; several are joined.
         Any class is possible where the label is missing.
     parents : mapping, default=None
-        Parent of each node. The classes are the nodes that are nobody's parent. Without
-        it, labels are paths such as ``"animal/cat"``, and the classes are the paths
-        that no other one continues.
+        Parent of each node. The classes are the nodes without children. Without it,
+        labels are paths such as ``"animal/cat"``, and the classes are the paths that no
+        other one continues.
     sep : str, default="/"
-        What separates the parts of a path.
+        Separator of the parts of a path.
     classes : array-like of shape (n_classes,), default=None
         The classes and their order, where there are more than occur, or in another
         order than the sorted one.
@@ -208,7 +209,7 @@ def from_hierarchy(
     >>> from_hierarchy(["lion", "panthera", "canis"], parents=genus).counts()
     {'lion': 2, 'tiger': 1, 'wolf': 1}
     """
-    rows = _label_sets(labels)
+    rows = _candidate_sets(labels)
     if parents is None:
         rows, parents, leaves = _paths(rows, sep, classes)
     else:
@@ -245,7 +246,7 @@ def _paths(
         return sep.join(part for part in parts if part)
 
     if not sep:
-        raise ValueError("`sep` must not be empty.")
+        raise ValueError(f"{argument('sep')} must not be empty.")
     rows = [[tidy(p, f"A label of row {i}") for p in row] for i, row in enumerate(rows)]
     given = [] if classes is None else np.asarray(classes).tolist()
     known = [tidy(path, "A class") for path in given]

@@ -14,12 +14,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
+from partlearn._arguments import argument
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates._dawid_skene import VoteTable
 from partlearn.candidates._validation import check_candidates
 from partlearn.candidates._votes import Votes
-
-_BLOCK = 1 << 22  # random keys drawn at a time, so that memory stays bounded
 
 
 def _true_codes(y: Any, what: str = "Candidate sets") -> tuple[NDArray[Any], Indices]:
@@ -73,10 +73,12 @@ def make_candidates(
     classes, codes = _true_codes(y)
     q = len(classes)
     if not 0 <= n_false <= q - 1:
-        raise ValueError(f"`n_false` must be between 0 and {q - 1}; got {n_false}.")
+        raise ValueError(
+            f"{argument('n_false')} must be between 0 and {q - 1}; got {n_false}."
+        )
     rng = check_random_state(random_state)
     S = np.zeros((len(codes), q), dtype=bool)
-    step = max(1, _BLOCK // q)
+    step = max(1, SIZES.key_block // q)
     for start in range(0, len(codes), step):
         block = codes[start : start + step]
         keys = rng.uniform(size=(len(block), q))

@@ -11,6 +11,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 from scipy.stats import norm, rankdata
 
+from partlearn._arguments import argument
 from partlearn._typing import Array, Indices
 from partlearn.candidates._messages import is_missing, warn_caller
 
@@ -205,10 +206,12 @@ def warn_if_chosen(confidence: Array, places: Indices) -> None:
     if abs(away) > _CHOSEN:
         low = away < 0
         warn_caller(
-            f"The {n} rows of `gold` are {'less' if low else 'more'} certain than "
+            f"The {n} rows of {argument('gold')} are {'less' if low else 'more'} "
+            "certain than "
             "other rows: they look chosen, not drawn at random. The estimated share of "
             f"right labels is then too {'low' if low else 'high'}, and its interval "
-            "does not hold. Pass rows that were chosen as `corrections`."
+            "does not hold. Pass rows that were chosen as "
+            f"{argument('corrections')}."
         )
 
 
@@ -240,18 +243,19 @@ def known_labels(gold: Any, n_rows: int) -> dict[int, Any]:
             whole = isinstance(row, int | np.integer) and 0 <= row < n_rows
             if not whole:
                 raise ValueError(
-                    f"`gold` names row {row!r}; rows are 0 to {n_rows - 1}."
+                    f"{argument('gold')} names row {row!r}; rows are 0 to {n_rows - 1}."
                 )
     else:
         values = np.asarray(gold, dtype=object)
         if values.shape != (n_rows,):
             raise ValueError(
-                f"`gold` must hold {n_rows} labels, one per row, None where it is not "
+                f"{argument('gold')} must hold {n_rows} labels, one per row, None "
+                "where it is not "
                 f"known; got shape {values.shape}."
             )
         labels = {i: label for i, label in enumerate(values) if not is_missing(label)}
     if not labels:
-        raise ValueError("`gold` holds no label at all; leave it out.")
+        raise ValueError(f"{argument('gold')} holds no label at all; leave it out.")
     return {
         int(row): int(label) if _is_whole(label) else label
         for row, label in labels.items()

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from partlearn._arguments import argument
 from partlearn._array_api import namespace
 from partlearn._typing import Indices
 
@@ -193,12 +194,16 @@ def as_column(values: Any, what: str) -> list[Any]:
         isinstance(values, Iterable) or hasattr(values, "__array__")
     ):
         kind = type(values).__name__
-        raise TypeError(f"`{what}` must be a column, one entry per row; got {kind}.")
+        raise TypeError(
+            f"{argument(what)} must be a column, one entry per row; got {kind}."
+        )
     if isinstance(values, (list, tuple)):
         return list(values)
     array = np.asarray(values)
     if array.ndim != 1:
-        raise ValueError(f"`{what}` must be one column; got shape {array.shape}.")
+        raise ValueError(
+            f"{argument(what)} must be one column; got shape {array.shape}."
+        )
     return list(array.tolist())
 
 

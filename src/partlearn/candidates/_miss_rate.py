@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binomtest
 
+from partlearn._arguments import argument
 from partlearn._typing import Array, Indices
 from partlearn.candidates._messages import as_column, is_missing
 from partlearn.candidates._validation import check_candidates
@@ -55,7 +56,7 @@ def estimate_miss_rate(candidates: Any, truth: ArrayLike) -> MissRate:
         In any form that :func:`check_candidates` reads.
     truth : array-like of shape (n_samples,)
         True labels; None, NaN or empty text where the truth is not known. A label that
-        is nobody's candidate counts as missed.
+        is never a candidate counts as missed.
 
     Returns
     -------
@@ -78,13 +79,14 @@ def estimate_miss_rate(candidates: Any, truth: ArrayLike) -> MissRate:
     labels = as_column(truth, "truth")
     if len(labels) != len(S):
         raise ValueError(
-            f"`truth` must have one entry per row, {len(S)}; got {len(labels)}."
+            f"{argument('truth')} must have one entry per row, {len(S)}; got "
+            f"{len(labels)}."
         )
     place = {str(label): j for j, label in enumerate(classes.tolist())}
     known = [i for i, v in enumerate(labels) if not (is_missing(v) or v == "")]
     n = len(known)
     if not n:
-        raise ValueError("No row has a known truth; look up that of some rows first.")
+        raise ValueError("No row has a known true label. Find some first.")
     codes = [place.get(str(labels[i])) for i in known]  # files know labels as text
     hits = [j is not None and bool(S[i, j]) for i, j in zip(known, codes, strict=True)]
     misses = n - sum(hits)

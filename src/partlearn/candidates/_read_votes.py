@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partlearn._arguments import argument
 from partlearn._typing import Indices
 from partlearn.candidates._dawid_skene import VoteTable
 from partlearn.candidates._evidence import EmptyRows, check_empty, no_evidence
@@ -70,7 +71,7 @@ def from_votes(
         `index` is given. Not every annotator need see every row, and one may vote
         twice.
     annotators : array-like of shape (n_votes,)
-        Who voted: numbers or strings.
+        The annotators: numbers or strings.
     labels : array-like of shape (n_votes,)
         The label given. Missing entries (None, NaN, empty and, without `classes`, words
         such as ``NA`` and ``?``) are no votes.
@@ -81,8 +82,8 @@ def from_votes(
     index : array-like of shape (n_rows,), default=None
         Names of the rows of `X`, in their order, where `rows` holds names.
     empty : {"error", "drop", "all"}, default="error"
-        What to do with rows nobody voted on: raise, leave them out (the features are
-        then ``X[votes.rows]``), or keep them as unlabelled.
+        Treatment of rows without votes: raise, leave them out (the features are then
+        ``X[votes.rows]``), or keep them as unlabelled.
 
     Returns
     -------
@@ -155,15 +156,18 @@ def _row_numbers(
         names = as_column(index, "index")
         place = {name: i for i, name in enumerate(names)}
         if len(place) != len(names):
-            raise ValueError("`index` names a row twice.")
+            raise ValueError(f"{argument('index')} names a row twice.")
         for k, name in enumerate(rows):
-            check_known(name, place, f"Row {name!r} (vote {k}) is not in `index`.")
+            check_known(
+                name, place, f"Row {name!r} (vote {k}) is not in {argument('index')}."
+            )
         return np.array([place[name] for name in rows], dtype=np.intp), len(names)
     for k, r in enumerate(rows):
         if not is_whole(r) or r < 0:
             raise ValueError(
                 f"Vote {k} is for row {r!r}, which is not a row number; rows are "
-                "counted from 0. Pass `index`, the names of the rows of X in their "
+                f"counted from 0. Pass {argument('index')}, the names of the rows of X "
+                "in their "
                 "order, where rows have names."
             )
     if n_rows is not None and int(n_rows) < 0:
@@ -172,14 +176,16 @@ def _row_numbers(
         row = np.array(rows, dtype=np.intp)
     except OverflowError:
         raise ValueError(
-            f"Row {max(rows)} is no row number; rows are counted from 0. Pass `index`, "
+            f"Row {max(rows)} is no row number; rows are counted from 0. Pass "
+            f"{argument('index')}, "
             "the names of the rows of X in their order, where rows have names."
         ) from None
     n = int(row.max(initial=-1)) + 1 if n_rows is None else int(n_rows)
     if n_rows is None and n > _SPARSE_ROWS * (len(row) + 1000):
         raise ValueError(
             f"The largest row number is {n - 1}, while there are {len(row)} votes: it "
-            "looks like the name of a row. Pass `index`, the names of the rows of X in "
+            f"looks like the name of a row. Pass {argument('index')}, the names of the "
+            "rows of X in "
             "their order, or `n_rows`."
         )
     if (row >= n).any():
@@ -206,7 +212,7 @@ def from_annotators(
     annotators : sequence, default=None
         Columns to use, where the table has others besides; all by default.
     empty : {"error", "drop", "all"}, default="error"
-        What to do with rows nobody voted on; see :func:`from_votes`.
+        Treatment of rows without votes; see :func:`from_votes`.
 
     Returns
     -------

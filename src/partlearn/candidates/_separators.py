@@ -5,6 +5,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from partlearn._arguments import argument
 from partlearn.candidates._messages import warn_caller
 
 SEPARATORS = ("|", ";", ",")
@@ -51,7 +52,7 @@ def find_separator(
         )
         raise AmbiguousSeparatorError(
             f"More than one separator could be meant: {shown}.",
-            "Say with sep= which one separates them.",
+            f"Pass the separator with {argument('sep')}.",
         )
     if present:
         _refuse_inner_comma(words, present[0])
@@ -60,7 +61,8 @@ def find_separator(
         distinct = len(set(words))
         raise ValueError(
             f"No separator found: none of {', '.join(map(repr, SEPARATORS))} is in any "
-            f"of the {distinct} distinct strings, such as {words[0]!r}. Pass `sep`, or "
+            f"of the {distinct} distinct strings, such as {words[0]!r}. Pass "
+            f"{argument('sep')}, or "
             "sep=None if every string is one label."
         )
     refuse_shared_parts(words)
@@ -80,8 +82,8 @@ def _refuse_inner_comma(words: Sequence[str], sep: str) -> None:
         raise AmbiguousSeparatorError(
             f"No part of {shown!r} occurs in another cell, as for all cells with a "
             "comma: it may belong to the labels.",
-            'Say sep="none" if each cell is one label, or `sep` "," if commas separate '
-            "labels.",
+            f"Pass {argument('sep', 'none')} if each cell is one label, or "
+            f"{argument('sep', ',')} if commas separate labels.",
         )
 
 
@@ -100,13 +102,14 @@ def refuse_shared_parts(words: Sequence[str]) -> None:
         raise AmbiguousSeparatorError(
             f"Labels such as {word!r} share parts with others, so that {sep!r} may "
             "separate labels: this separator could be meant.",
-            'Say so with `sep`, or say sep="none" if each cell is one label.',
+            f"Pass it with {argument('sep')}, or pass {argument('sep', 'none')} if "
+            "each cell is one label.",
         )
     if sep:
         warn_caller(
             f"Labels such as {word!r} are made of words that other labels have as "
-            f"well. If {sep!r} separates labels, say so with `sep`; each cell was read "
-            "as one label."
+            f"well. If {sep!r} separates labels, pass it with {argument('sep')}; each "
+            "cell was read as one label."
         )
 
 

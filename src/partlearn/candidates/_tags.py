@@ -42,13 +42,13 @@ class Tags:
     rows : ndarray of int, shape (n_samples,)
         Rows of the caller's table.
     n_seen : ndarray of int, shape (n_samples,), or None
-        Annotators who saw each row, where tags were voted for.
+        Number of annotators of each row, if tags come from votes.
     read_as : str
         How the columns of a table were read; empty where there was none.
 
     See Also
     --------
-    Evidence : Labels of which one is true.
+    Evidence : Labels with one true label per row.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def check_tags(y: Any, *, classes: ArrayLike | None = None) -> Tags:
     Parameters
     ----------
     y : Tags, Evidence, or labels in any form that :func:`check_candidates` reads
-        The labels. Votes become the share of a row's annotators who gave each tag.
+        The labels. Votes become the share of the annotators of a row who gave each tag.
     classes : array-like of shape (n_tags,), default=None
         All tags in the order of the columns; by default those of `y`.
 

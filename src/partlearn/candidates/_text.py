@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from partlearn._arguments import argument
 from partlearn.candidates._evidence import EmptyRows, Evidence, make_evidence
 from partlearn.candidates._messages import (
     as_column,
@@ -64,7 +65,7 @@ def parse_candidates(texts: Iterable[str], *, sep: str = "|") -> list[frozenset[
     [['cat', 'dog'], ['dog'], []]
     """
     if not sep:
-        raise ValueError("`sep` must not be empty.")
+        raise ValueError(f"{argument('sep')} must not be empty.")
     known: dict[str, frozenset[str]] = {}  # few distinct strings, many rows
     sets = []
     for i, text in enumerate(texts):
@@ -101,7 +102,7 @@ def from_text(
     classes : array-like of shape (n_classes,), default=None
         The classes and their order; the sorted labels by default.
     empty : {"error", "drop", "all"}, default="error"
-        What to do with empty sets: raise, leave the rows out (the features are then
+        Treatment of empty sets: raise, leave the rows out (the features are then
         ``X[labels.rows]``), or treat them as unlabelled.
 
     Returns
@@ -127,7 +128,7 @@ def from_text(
     """
     rows = as_column(texts, "texts")
     if sep == "":
-        raise ValueError("`sep` must not be empty.")
+        raise ValueError(f"{argument('sep')} must not be empty.")
     sets = [_as_collection(row, i) for i, row in enumerate(rows)]
     plain = [i for i, labels in enumerate(sets) if labels is None]
     words = [rows[i] for i in plain]
@@ -163,8 +164,8 @@ def _as_collection(row: Any, i: int) -> Iterable[Any] | None:
     if text[0] + text[-1] not in ("[]", "()", "{}"):
         if text.count("[") != text.count("]") and (text[0] == "[" or text[-1] == "]"):
             raise ValueError(
-                f"Row {i} holds {text[:60]!r}, a piece of a list. A list that contains "
-                "the separator of the columns must stand in quotes."
+                f"Row {i} holds {text[:60]!r}, a piece of a list. Quote lists that "
+                "contain the separator of the columns."
             )
         return None
     if text[0] == "[" and _CUT_SHORT.search(text):

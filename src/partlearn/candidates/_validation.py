@@ -54,15 +54,15 @@ def check_candidates(
         * a sequence of sets, lists or tuples of labels. Lists of equal length that
           hold nothing but 0 and 1 are read as the rows of a binary matrix; use sets
           where that is not meant;
-        * :class:`Evidence`, of which the labels that are possible at all are taken.
+        * :class:`Evidence`, whose possible labels are the candidates.
     classes : array-like of shape (n_classes,), default=None
         The classes and their order. By default the column names of a data frame,
         ``0 .. n_classes - 1`` for another matrix, and the sorted distinct labels
         otherwise. The columns of a data frame are found by these names, unless none
         of its names is a class or they merely count ``0, 1, ...``.
     empty : {"error", "drop", "all", "keep"}, default="error"
-        What to do with a row that has no candidate: raise, leave the row out, treat it
-        as unlabelled, so that every class is possible, or keep it as it is, which only
+        Treatment of rows without candidates: raise, leave them out, treat them as
+        unlabelled, so that every class is possible, or keep them, which only
         makes sense where a row may have no label at all (multi-label data).
     return_rows : bool, default=False
         Also return the indices of the rows that were kept.
@@ -72,7 +72,7 @@ def check_candidates(
     classes : ndarray of shape (n_classes,)
         The classes, in the order of the columns of `S`.
     S : ndarray of bool, shape (n_samples, n_classes)
-        ``S[i, j]`` says whether class ``j`` is a candidate of row ``i``.
+        ``S[i, j]`` is True if class ``j`` is a candidate of row ``i``.
     rows : ndarray of int
         Indices of the rows kept; only with ``return_rows=True``.
 
@@ -351,7 +351,7 @@ def check_evidence(y: Any) -> Evidence:
     Returns
     -------
     labels : Evidence
-        Evidence as it is, or that of candidate sets: one inside, zero outside.
+        The evidence; for candidate sets one inside, zero outside.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partlearn._arguments import argument
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates._confidence import restrict_confidence
 from partlearn.candidates._dawid_skene import (
@@ -47,7 +48,7 @@ class Votes(Evidence):
 
     See Also
     --------
-    Evidence : What all labels with weights share.
+    Evidence : Base class of labels with weights.
 
     Examples
     --------
@@ -145,7 +146,8 @@ class Votes(Evidence):
         """Raise unless the rate is 0; votes include the errors of annotators."""
         if miss_rate != 0:
             raise ValueError(
-                "`miss_rate` is for candidate sets. Errors of annotators are estimated "
+                f"{argument('miss_rate')} is for candidate sets. Errors of annotators "
+                "are estimated "
                 "from their votes; leave it at 0."
             )
         return self

@@ -1,4 +1,4 @@
-"""What is wrong with my data: the checker and its report."""
+"""Checks of partial-label data and their report."""
 
 from partlearn.check._check import check
 from partlearn.check._report import DataReport, Finding

@@ -55,8 +55,8 @@ def check(
         anything.
     candidates : candidate labels, str or list of str, default=None
         Candidate sets in any form that ``check_candidates`` reads, or the columns of a
-        table that hold them; empty sets are allowed and reported. None stands for the
-        column whose name says so.
+        table that hold them; empty sets are allowed and reported. None finds the column
+        by its name.
     truth : str or array-like of shape (n_samples,) or (n_samples, n_classes), \
 default=None
         True labels, or column numbers if `candidates` is a matrix; a binary matrix
@@ -66,13 +66,13 @@ default=None
     sep : str, default=None
         Separator of labels in a column; ``|``, ``;`` and ``,`` are recognized.
     encoder : TableEncoder, default=None
-        What the columns of a table are; by default as they look.
+        Kinds of the columns of a table; inferred by default.
     raters, weights, marks : str or list of str, default=None
         Instead of `candidates`, columns of a table that hold the labels of one rater
         each, the weights of the label that the column is named after, or marks for it.
     bags : array-like of shape (n_samples,) or str, default=None
         Rows that share one list of labels, as for :func:`partlearn.disambiguate`.
-        Without it, a finding says where rows seem to come in bags.
+        Without it, a finding reports rows that look like bags.
     task : {"single", "tags"}, default="single"
         Whether one of the labels of a row of a table is true, or any number of them.
 

@@ -17,11 +17,9 @@ from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 from partlearn._typing import Mask
 from partlearn.candidates import bag_codes, equal_neighbors
 from partlearn.check._report import Finding, Severity, make_findings
-from partlearn.tables import ColumnKind, agreement, tells_label
+from partlearn.tables import ColumnKind, deciding_columns
 
 _SCALES = 1e3  # ratio of standard deviations that ruins distances
-_SAMPLE = 200
-_AGREE = 0.98  # share of rows that makes a column look like a label
 
 
 def cooccurrence(S: Mask) -> NDArray[np.int64]:
@@ -243,19 +241,9 @@ def _leakage(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
     labeled = np.flatnonzero(S.any(axis=1))
     suspects = []
     if labeled.size:
-        S = S[labeled]
-        rare = S.mean(axis=0) < 0.9
-        spread = np.linspace(0, len(S) - 1, _SAMPLE).astype(np.int64)
-        sample = np.unique(spread)
-        few = S[sample]
-        for j in range(X.shape[1]):
-            column = _column(X, j)[labeled]
-            # A sample settles it for nearly all columns.
-            if agreement(column[sample], few, rare, 2)[0] < _AGREE - 0.05:
-                continue
-            if tells_label(column, S, rare):
-                suspects.append(j)
-    yield from make_findings("leakage", [names[j] for j in suspects])
+        columns = ((name, _column(X, j)[labeled]) for j, name in enumerate(names))
+        suspects = deciding_columns(columns, S[labeled])
+    yield from make_findings("leakage", suspects)
     counting = [j for j in range(X.shape[1]) if _counts_rows(_column(X, j))]
     yield from make_findings("row-numbers", [names[j] for j in counting])
 

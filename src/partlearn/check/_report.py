@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
+from partlearn._arguments import argument
 from partlearn._pages import POLICY, visible
 
 Severity = Literal["error", "warning", "note"]
@@ -108,8 +109,15 @@ def make_findings(
         else:
             rows = rows or tuple(map(int, shown))
     level: Any = severity or text["severity"]
-    title = text["title"].format(**words)
-    yield Finding(code, level, title, text["advice"], rows, items, n)
+    title, advice = text["title"].format(**words), text["advice"].format_map(_Spelled())
+    yield Finding(code, level, title, advice, rows, items, n)
+
+
+class _Spelled(dict[str, str]):
+    """Names of arguments, spelled as in messages."""
+
+    def __missing__(self, name: str) -> str:
+        return argument(name)
 
 
 def _plural(n: int, word: str) -> str:

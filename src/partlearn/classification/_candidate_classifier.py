@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from partlearn._arguments import argument
 from partlearn._math.blocks import lazy_rows
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import (
@@ -27,13 +28,12 @@ from partlearn._sklearn_compat import (
     safe_indexing,
 )
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import PARAMETERS, BaseCandidateClassifier
+from partlearn.base import PARAMETERS, BaseCandidateClassifier, check_two_classes
 from partlearn.candidates import (
     VOTE_STATE,
     BagRule,
     Votes,
     check_evidence,
-    check_two_classes,
     summarize_votes,
 )
 from partlearn.classification._soft_labels import (
@@ -63,9 +63,9 @@ class CandidateClassifier(BaseCandidateClassifier):
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        What to fit: any classifier of scikit-learn, LightGBM or XGBoost, or a Pipeline
-        that ends in one; a regressor for several targets is fitted on the confidences.
-        None stands for a random forest.
+        Any classifier of scikit-learn, LightGBM or XGBoost, or a Pipeline that ends in
+        one; a regressor for several targets is fitted on the confidences. None stands
+        for a random forest.
     cross_fit : bool or "oob", default=True
         Whether a row's confidences come from a classifier that did not see it, by the
         folds of `cv`. "oob" takes the out-of-bag predictions of a forest or of bagging
@@ -102,7 +102,7 @@ class CandidateClassifier(BaseCandidateClassifier):
         Clones fitted on all rows: one, or several on drawn labels where the estimator
         takes no weights.
     vote_summary_ : VoteSummary or None
-        Where `y` are votes: annotators, and how far features and votes disagree.
+        If `y` are votes: the annotators, and the disagreement of features and votes.
     stray_rate_ : float or None
         Given or estimated stray rate; None without `bags`, and where the rule does not
         use it.
@@ -408,12 +408,13 @@ def _checked_weight(sample_weight: Any, m: int) -> Array | None:
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (m,):
         raise ValueError(
-            f"`sample_weight` must hold {m} numbers, one per row; got shape "
-            f"{weight.shape}."
+            f"{argument('sample_weight')} must hold {m} numbers, one per row; got "
+            f"shape {weight.shape}."
         )
     if not np.isfinite(weight).all() or (weight < 0).any():
         i = int(np.argmax(~(np.isfinite(weight) & (weight >= 0))))
         raise ValueError(
-            f"`sample_weight` must be finite and not negative; row {i} has {weight[i]}."
+            f"{argument('sample_weight')} must be finite and not negative; row {i} has "
+            f"{weight[i]}."
         )
     return weight

@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from partlearn._math.blocks import lazy_rows, takes_blocks
 from partlearn._sklearn_compat import HasMethods, fit_context
-from partlearn.base import BaseCandidateClassifier, recoded, reduced_rows
-from partlearn.candidates import (
-    FLOATS,
-    fitted_confidence,
-    require_confidence,
+from partlearn.base import (
+    BaseCandidateClassifier,
+    recoded,
+    reduced_rows,
     validate_evidence,
 )
+from partlearn.candidates import FLOATS, fitted_confidence, require_confidence
 
 __all__ = ["CoupledClassifier"]
 

@@ -96,10 +96,10 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
         Given or estimated stray rate; None without `bags`, and where the rule does not
         use it.
     vote_summary_ : VoteSummary or None
-        Where `y` are votes: annotators, and how far features and votes disagree.
+        If `y` are votes: the annotators, and the disagreement of features and votes.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each column in what the columns tell about the labels, each by itself;
-        they sum to one.
+        Importance of each column for the labels, without the other columns; they sum to
+        one.
     relevance_ : float
         Power of the importances that was chosen.
     n_iter_ : int
@@ -120,7 +120,7 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
     See Also
     --------
     partlearn.decomposition.KernelCRISP : The embedding of the same fit.
-    SURE : Kernel regression that trains itself, the best single published method.
+    SURE : Self-training kernel regression, the best single published method.
 
     Notes
     -----

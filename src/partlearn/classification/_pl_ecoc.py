@@ -18,8 +18,13 @@ from partlearn._math.linalg import too_large
 from partlearn._math.neighbors import reference_rows
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import PARAMETERS, BaseScoreClassifier
-from partlearn.candidates import check_two_classes, validate_partial_data, warn_caller
+from partlearn.base import (
+    PARAMETERS,
+    BaseScoreClassifier,
+    check_two_classes,
+    validate_partial_data,
+)
+from partlearn.candidates import warn_caller
 from partlearn.classification._ridge import (
     Predictor,
     gaussian_kernel,
@@ -97,12 +102,12 @@ class PLECOC(BaseScoreClassifier):
     than asked for only where no more valid columns exist. A label that is no row's
     candidate scores minus infinity and is never predicted.
 
-    The papers that use PL-ECOC do not say which kernel and cost they take; the defaults
-    are LIBSVM's, which fit the published figures best on one of two data sets that were
-    tried. Large candidate sets leave few valid columns: lower `min_size` then, or use
-    another learner. Standardise the features first, since `gamma` does not adapt to
-    their scale: on the pixels of digits the accuracy is .12 as they are and .84
-    standardised. Where rows are too far apart for the kernel, a warning is raised.
+    The papers that use PL-ECOC do not state kernel and cost; the defaults are LIBSVM's,
+    which fit the published figures best on one of two data sets that were tried. Large
+    candidate sets leave few valid columns: lower `min_size` then, or use another
+    learner. Standardise the features first, since `gamma` does not adapt to their
+    scale: on the pixels of digits the accuracy is .12 as they are and .84 standardised.
+    Where rows are too far apart for the kernel, a warning is raised.
 
     The code is drawn class by class: another order of the classes, or of the rows on
     which a column is tried, is another code.

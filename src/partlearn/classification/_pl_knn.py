@@ -20,12 +20,12 @@ from partlearn._math.graphs import (
     weighted_votes,
 )
 from partlearn._math.neighbors import (
-    EXACT_ROWS,
     cell_neighbors,
     query_neighbors,
     reference_rows,
     some_neighbors,
 )
+from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn.base import PARAMETERS, BaseCandidateClassifier
 from partlearn.candidates import initial_confidence
@@ -40,11 +40,11 @@ class PLKNN(BaseCandidateClassifier):
     Parameters
     ----------
     n_neighbors : int, default=10
-        Number of neighbours that vote; at most the number of training rows.
+        Number of neighbors; at most the number of training rows.
     n_reference : int, "auto" or None, default="auto"
-        Number of training rows, drawn once, that vote on new ones. "auto" is all of up
-        to 25,000 rows and 25,000 of more, None all. Where they are fewer than all, the
-        neighbours that disambiguate dense training rows are searched in cells.
+        Number of training rows, drawn once, that are neighbors of new ones. "auto" is
+        all of up to 25,000 rows and 25,000 of more, None all. Where they are fewer than
+        all, the neighbours that disambiguate dense training rows are searched in cells.
     weights : {"distance", "rank", "uniform"}, default="distance"
         "distance": one minus the neighbour's share of the summed distances; "rank":
         ``k - a + 1`` for the a-th nearest; "uniform": all alike.
@@ -60,8 +60,8 @@ class PLKNN(BaseCandidateClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     votes_ : ndarray of shape (n_samples, n_classes)
-        What each training row votes with: its candidate indicators, or the
-        confidences passed to `fit`. Of rows in blocks, those that vote.
+        Weights of the labels of each training row: its candidate indicators, or the
+        confidences passed to `fit`. Of rows in blocks, only the reference rows.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -73,10 +73,9 @@ class PLKNN(BaseCandidateClassifier):
 
     Notes
     -----
-    Candidates vote with their raw 0/1 indicators: a row with many candidates casts
-    many votes, as in the original. Distances are Euclidean and depend on the scale of
-    the features: standardise first. Prediction costs O(n m d) for n queries and m
-    training rows, in blocks of bounded memory.
+    All candidates of a neighbor count fully, as in the original. Distances are
+    Euclidean and depend on the scale of the features: standardise first. Prediction
+    costs O(n m d) for n queries and m training rows, in blocks of bounded memory.
 
     Training rows that are equally far share the places that they take: each has the
     weight that it would have on average if k of them were drawn by lot, so that the
@@ -131,7 +130,7 @@ class PLKNN(BaseCandidateClassifier):
             label sets, or weights and votes, which initialize the confidences (not part
             of the published method); see :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
-            Labelling confidences to vote with instead of the candidates, for example
+            Labeling confidences to use instead of the candidates, for example
             ``label_confidence_`` of a reducer.
 
         Returns
@@ -142,7 +141,9 @@ class PLKNN(BaseCandidateClassifier):
         X, S, confidence = self._validate_fit(X, y, confidence, blocks=True)
         if self.n_reference is None:
             refuse_blocks(X, "all training rows vote", "n_reference")
-        self._reference = reference_rows(X.shape[0], self.n_reference, auto=EXACT_ROWS)
+        self._reference = reference_rows(
+            X.shape[0], self.n_reference, auto=SIZES.exact_rows
+        )
         self._in_blocks = isinstance(X, Rows)
         votes: Any = S
         if confidence is not None:
@@ -219,9 +220,9 @@ class PLKNN(BaseCandidateClassifier):
     def label_confidence_(self) -> NDArray[Any]:
         """Confidences of the training rows, from their own neighbors.
 
-        The votes of each row's neighbours, itself excluded, inside its candidate set
-        and scaled to sum to one; uniform over the candidates where none votes. Needs a
-        neighbor search of the training rows, hence computed on first access.
+        The sums over the neighbors of each row, itself excluded, inside its candidate
+        set and scaled to sum to one; uniform over the candidates where none votes.
+        Needs a neighbor search of the training rows, hence computed on first access.
         """
         check_is_fitted(self)
         if self._in_blocks:

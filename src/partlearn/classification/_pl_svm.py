@@ -68,7 +68,7 @@ class PLSVM(BaseScoreClassifier):
     coef_ : ndarray of shape (n_classes, n_features)
         Weights of the features, standardised ones if they are; there is no intercept.
     mean_, scale_ : ndarray of shape (n_features,)
-        Standardisation learnt from the training rows; zero and one without.
+        Mean and scale of the training rows; zero and one without standardization.
     objective_ : ndarray of shape (`n_iter_`,)
         The watched value at each step.
     n_iter_ : int
@@ -187,8 +187,8 @@ class PLSVM(BaseScoreClassifier):
             warn_at_max_iter(self.max_iter, "The objective still changes")
         if not W.any() and len(W) > 1:
             warn_caller(
-                "All coefficients are zero, since no row has a label outside its "
-                "candidates to keep a margin from; every prediction will be the same."
+                "All coefficients are zero: every label is a candidate of every row, "
+                "so there is no margin. All predictions will be the same."
             )
         self.coef_ = W
         self._seen = S.any(axis=0)
@@ -206,8 +206,8 @@ class PLSVM(BaseScoreClassifier):
         spread = uneven_units(X)
         if spread > _UNEVEN and not sp.issparse(X):  # words are uneven by nature
             warn_caller(
-                f"The largest feature is {spread:.0f} times the size of the usual one "
-                "and outweighs the others in the penalty; set standardize=True."
+                f"The largest feature is {spread:.0f} times the size of the median "
+                "feature and dominates the penalty; set standardize=True."
             )
         return X
 
@@ -381,8 +381,9 @@ class PLSVMCV(BaseScoreClassifier):
 
     Notes
     -----
-    The papers choose `lam` from this pool and do not say how. For any other learner,
-    ``GridSearchCV`` with ``scoring=partlearn.metrics.candidate_hit_scorer`` and
+    The papers choose `lam` from these values by a rule that is not described. For any
+    other learner, ``GridSearchCV`` with
+    ``scoring=partlearn.metrics.candidate_hit_scorer`` and
     ``cv=partlearn.model_selection.CandidateKFold(5)`` does the same. Fits that reach
     `max_iter` inside the search are not reported, the final one is.
 

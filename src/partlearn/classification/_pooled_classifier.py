@@ -15,8 +15,13 @@ from partlearn._math.blocks import lazy_rows
 from partlearn._math.crossfit import log_linear_pool, log_linear_weights
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Indices
-from partlearn.base import PARAMETERS, BaseCandidateClassifier, recoded
-from partlearn.candidates import check_two_classes, validate_evidence
+from partlearn.base import (
+    PARAMETERS,
+    BaseCandidateClassifier,
+    check_two_classes,
+    recoded,
+    validate_evidence,
+)
 from partlearn.classification._candidate_classifier import CandidateClassifier
 from partlearn.model_selection import StratifiedCandidateKFold
 

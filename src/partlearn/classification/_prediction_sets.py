@@ -17,13 +17,14 @@ from sklearn.utils.validation import has_fit_parameter
 from partlearn._math.blocks import lazy_rows
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import PARAMETERS, BaseCandidateClassifier, recoded
-from partlearn.candidates import (
-    bag_codes,
+from partlearn.base import (
+    PARAMETERS,
+    BaseCandidateClassifier,
     check_two_classes,
-    known_labels,
+    recoded,
     validate_evidence,
 )
+from partlearn.candidates import bag_codes, known_labels
 from partlearn.classification._calibration import (
     CALIBRATORS,
     Calibration,
@@ -227,7 +228,7 @@ class PredictionSets(BaseCandidateClassifier):
         if self.per_class and self.calibrator in ("all", "any"):
             raise ValueError(
                 f'`per_class` needs calibrator="confidence", "gold" or "votes": '
-                f'"{self.calibrator}" does not say which candidate is the true one.'
+                f'"{self.calibrator}" does not identify the true candidate.'
             )
         X, labels = validate_evidence(
             self, X, y, accept_sparse="csr", ensure_min_samples=2
@@ -382,10 +383,10 @@ def _warn_of_few_rows(thresholds: Array, coverage: float) -> None:
     if (thresholds <= 0).any():
         needed = rows_needed(coverage)
         warnings.warn(
-            "Some labels enter every set: too few rows calibrate, or the estimator "
-            "gives a probability of zero to labels that are needed. A coverage of "
-            f"{coverage:g} needs at least {needed} calibrating rows (of each class "
-            "and subgroup, where these have their own coverage).",
+            "Some labels are in every set: there are too few calibration rows, or the "
+            "estimator gives true labels a probability of zero. A coverage of "
+            f"{coverage:g} needs at least {needed} calibration rows (of each class "
+            "and subgroup, where these are calibrated separately).",
             UserWarning,
             stacklevel=3,
         )

@@ -17,8 +17,12 @@ from partlearn._math.linalg import z_scores
 from partlearn._math.neighbors import self_neighbors
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import PARAMETERS, BaseCandidateClassifier, recoded
-from partlearn.candidates import validate_partial_data
+from partlearn.base import (
+    PARAMETERS,
+    BaseCandidateClassifier,
+    recoded,
+    validate_partial_data,
+)
 from partlearn.classification._cc import CC
 
 __all__ = ["CandidatePruner"]
@@ -69,9 +73,9 @@ class CandidatePruner(BaseCandidateClassifier):
 
     Notes
     -----
-    What is removed is lost to every later step, so pruning helps learners that average
-    over candidates and can hurt those that weight them; :meth:`lost` returns how many
-    truths were removed where they are known. No set becomes empty.
+    Removed candidates are lost in all later steps, so pruning helps learners that
+    average over candidates and can hurt those that weight them; :meth:`lost` returns
+    how many truths were removed where they are known. No set becomes empty.
 
     The neighbour-based method was published for representations of deep networks; here
     neighbours are searched among standardised features. The conformal one was published

@@ -25,13 +25,14 @@ def main(argv: Sequence[str] | None = None) -> None:
         if error.name not in {"typer", "rich"}:
             raise
         sys.exit("The command line needs the extra: pip install 'partlearn[cli]'")
+    from partlearn._arguments import arguments_as
+    from partlearn.cli._options import as_option, print_error
+
     try:
-        with _leaving_on_signals():
+        with _leaving_on_signals(), arguments_as(as_option):
             app(args=argv, prog_name="partlearn")
     except (ValueError, OSError, ImportError) as error:
         # What a user can put right: bad plans, absent files, extras not installed.
-        from partlearn.cli._options import print_error
-
         sys.exit(print_error(error))
 
 

@@ -124,8 +124,8 @@ def run_and_report(
         say(f"Left out: {item['name']} ({item['reason']}).")
     if not run.data:
         raise ValueError(
-            "none of the plan's data sets is there; point --data at a folder that "
-            "holds " + ", ".join(item["file"] for item in run.absent)
+            "no data set of the plan was found; --data must name a folder that holds "
+            + ", ".join(item["file"] for item in run.absent)
         )
     from partlearn.report import summarize, to_json
 

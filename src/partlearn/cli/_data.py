@@ -108,8 +108,8 @@ def info(
         bunch = _input.read_bunch(Path(name), options)
     else:
         raise FileNotFoundError(
-            f"{name}: no such file, and no set of this name; `partlearn data list` "
-            "names all sets"
+            f"{name}: no file and no data set of this name; `partlearn data list` "
+            "lists the data sets"
         )
     facts = _facts(bunch)
     if as_json:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
+from partlearn._sizes import SIZES
 from partlearn.cli import _input, _options, _tags
 from partlearn.cli._console import say
 
@@ -62,8 +63,6 @@ def disambiguate(
         --gold, or where every row has one label. Columns wrong and look say which rows
         to look at first.
     """
-    from partlearn.io import BLOCK_ROWS
-
     rate = _rate(miss_rate)
     output.check(data, options.votes, corrections, also=html)
     if image is not None:
@@ -76,8 +75,8 @@ def disambiguate(
         )
         images = None if image is None else _images(contents, image, data, image_folder)
         name = (options.id or ["row"])[0]
-        for start in range(0, len(result.index), BLOCK_ROWS):
-            rows = slice(start, start + BLOCK_ROWS)
+        for start in range(0, len(result.index), SIZES.block_rows):
+            rows = slice(start, start + SIZES.block_rows)
             columns = (
                 result.columns(rows)
                 if options.several
@@ -251,7 +250,7 @@ def labels_of_file(
     empty: Literal["drop", "all"] = "drop" if options.several else "all"
     data = _input.read_data(path, options, table=options.several, empty=empty)
     if beside.get("gold") is not None and data.bunch is not None:
-        raise ValueError(f"--gold names a column of a table; {path.name} is none")
+        raise ValueError(f"--gold is for tables; {path.name} is not a table")
     # What is wrong with the truth is said before the fit, which takes time.
     right: Any = data.true_tags() if options.several else data.true_labels()
     with _input.fitting(data):

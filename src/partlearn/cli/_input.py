@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from partlearn._arguments import arguments_as
 from partlearn.cli._console import say
-from partlearn.cli._options import DataOptions, in_options
+from partlearn.cli._options import DataOptions, as_option
 
 if TYPE_CHECKING:
     from partlearn.candidates import Votes
@@ -94,7 +95,7 @@ def notes() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(str(w.message) for w in caught):
-        say(f"Note: {in_options(text)}")
+        say(f"Note: {text}")
 
 
 @contextmanager
@@ -249,17 +250,23 @@ def _read_votes(
     if row in id:
         rows, index = _texts(long[row]), _texts(columns[row])
     try:
-        return from_votes(
-            rows,
-            _texts(long[annotator]),
-            _texts(long[label]),
-            n_rows=len(next(iter(columns.values()))),
-            index=index,
-            empty=empty,
-        )
+        with arguments_as(
+            lambda name, value: (
+                f"column {row!r} of the data"
+                if name == "index"
+                else as_option(name, value)
+            )
+        ):
+            return from_votes(
+                rows,
+                _texts(long[annotator]),
+                _texts(long[label]),
+                n_rows=len(next(iter(columns.values()))),
+                index=index,
+                empty=empty,
+            )
     except ValueError as error:
-        text = str(error).replace("`index`", f"column {row!r} of the data")
-        raise DataFormatError(text.rstrip("."), path=path) from None
+        raise DataFormatError(str(error).rstrip("."), path=path) from None
 
 
 def _vote_columns(
@@ -285,7 +292,7 @@ def _vote_columns(
         f"one of the label; found {', '.join(map(repr, list(long)[:10]))}",
         path=path,
         advice="Say with --id which column of the data the first one is, or name the "
-        "three with labels=, separated by commas, in this order.",
+        "three with --labels, separated by commas, in this order.",
     )
 
 

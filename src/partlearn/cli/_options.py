@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
@@ -30,6 +30,21 @@ Param = Annotated[
     typer.Option(help="Parameter of the method, name=value; repeat for more."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+# Options that are not named after the argument of the library, and arguments of none.
+_OPTIONS = {"bags": "bag", "control": "question", "folder": "out"}
+_OPTIONS |= {"sample_weight": "weight"}
+_PYTHON_ONLY = frozenset(
+    [
+        "format",
+        "fold",
+        "data_key",
+        "candidates_key",
+        "truth_key",
+        "orientation",
+        "label_orientation",
+    ]
+)
 
 Names = list[str] | None
 COLUMN_ROLES = ("id", "number", "category", "date", "text")  # of columns
@@ -117,20 +132,6 @@ class DataOptions:
     def roles(self) -> dict[str, Any]:
         """What was said about columns, as arguments of a TableEncoder."""
         return {name: getattr(self, name) or [] for name in COLUMN_ROLES}
-
-
-# Arguments that messages of the library name, and the options that they are here.
-_DATA_ARGUMENTS = (*(f.name for f in fields(DataOptions)), "bags", "miss_rate")
-_OTHERS = ("groups", "weight", "class_weight", "corrections", "time", "gold")
-_OPTIONS = {n: f"--{n.replace('_', '-')}" for n in (*_DATA_ARGUMENTS, *_OTHERS)}
-_OPTIONS |= {"sample_weight": "--weight", "bags": "--bag"}
-_SIZES = ("samples", "features", "informative", "redundant", "classes", "false")
-_OPTIONS |= {f"n_{size}": f"--{size}" for size in _SIZES}
-_VALUES = ("single", "tags", "pll", "pml", "multiclass", "multilabel", "none", "auto")
-_OF_READ = (
-    *("format", "fold", "orientation", "label_orientation"),
-    *("data_key", "candidates_key", "truth_key"),
-)
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,7 @@ def print_error(error: Exception) -> int:
         error.advice = "Check that it is the right file, and mend it."
         if error.where:
             error.advice = "Mend the file there, or leave that part of it out."
-    text = in_options(str(error))
+    text = str(error)
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         text = _not_found(Path(error.filename))
     say(f"partlearn: {text}")
@@ -274,18 +275,12 @@ def _not_found(path: Path) -> str:
     return f"there is no file {str(path)!r}. {hint}"
 
 
-def in_options(text: str) -> str:
-    """Name options of the command where the library names its arguments."""
-    for name in _DATA_ARGUMENTS:
-        for value in _VALUES:
-            for said in (f'{name}="{value}"', f"{name}='{value}'"):
-                text = text.replace(said, f"{_OPTIONS[name]} {value}")
-        text = text.replace(f" {name}=", f" {_OPTIONS[name]}")
-    for name, option in _OPTIONS.items():
-        text = text.replace(f"`{name}`", option)
-    if any(f" {name}=" in text for name in _OF_READ):
-        text += " That is an argument of partlearn.io.read in Python."
-    return text
+def as_option(name: str, value: str = "") -> str:
+    """Spell an argument of the library as an option of the command line."""
+    if name in _PYTHON_ONLY:
+        return f"`{name}` of partlearn.io.read in Python"
+    option = "--" + _OPTIONS.get(name, name.removeprefix("n_").replace("_", "-"))
+    return f"{option} {value}" if value else option
 
 
 def check_files(read: Iterable[Path | None], written: Iterable[Path | None]) -> None:

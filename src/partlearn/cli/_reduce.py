@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn._registry import build
+from partlearn._sizes import SIZES
 from partlearn.cli import _input
 from partlearn.cli._console import row_progress, say
 from partlearn.cli._options import DataOptions, Input, Output, Param, with_options
@@ -313,12 +314,12 @@ def _placed(estimator: Any) -> Any | None:
 
 def _read_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
     """Rows of a table that is read block by block."""
-    from partlearn.io import BLOCK_ROWS, raw_columns, table_blocks
+    from partlearn.io import raw_columns, table_blocks
     from partlearn.persistence import row_width
 
     with row_progress(data.name, writer) as show:
         width = row_width(model.estimator)
-        rows = _input.block_rows(BLOCK_ROWS, len(_names_out(model)), width)
+        rows = _input.block_rows(SIZES.block_rows, len(_names_out(model)), width)
         blocks = map(raw_columns, table_blocks(data, block_rows=rows, progress=show))
         yield from _table_blocks(model, data, blocks)
 
@@ -381,12 +382,10 @@ def _matrix_blocks(model: "Model", data: "Dataset", X: Any, sep: str) -> Blocks:
     """Rows of a matrix that a model was fitted on, with their labels."""
     import numpy as np
 
-    from partlearn.io import BLOCK_ROWS
-
     names, placed = _names_out(model), _placed(model.estimator)
     truth, classes = data.true_labels(), data.evidence.classes
-    for start in range(0, data.n_rows, BLOCK_ROWS):
-        rows = slice(start, start + BLOCK_ROWS)
+    for start in range(0, data.n_rows, SIZES.block_rows):
+        rows = slice(start, start + SIZES.block_rows)
         sets = data.evidence.candidates[rows]
         labels = {"candidates": [sep.join(map(str, classes[row])) for row in sets]}
         if truth is not None:

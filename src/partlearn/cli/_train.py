@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn._registry import DEFAULT_METHOD
+from partlearn._sizes import SIZES
 from partlearn.cli import _input, _options
 from partlearn.cli._console import plain, print_json, row_progress
 from partlearn.cli._tags import tag_score_table
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
 _LABELS = 12  # labels whose quality is printed
 _DECIDED = 8  # columns named of those that decided
-# Few rows at a time: kernels of all training rows with these are held at once.
-_BLOCK_ROWS = 500
-_WAIT = 30  # seconds that a scheduler has to answer
 
 
 @_options.with_options()
@@ -89,7 +87,6 @@ def train(
     import numpy as np
 
     from partlearn import PartialClassifier
-    from partlearn._math.neighbors import EXACT_ROWS
     from partlearn.io import read_corrections
     from partlearn.persistence import check_model, save_model
     from partlearn.tables import (
@@ -161,7 +158,7 @@ def train(
             evidence, names = model.read_labels(table.X, table.y, known=fixed)
             _input.echo_labels(evidence.read_as)
             model.fit_evidence(table.X, evidence, names)
-            part = None if folds is not None else EXACT_ROWS
+            part = None if folds is not None else SIZES.exact_rows
             folds = 3 if folds is None else folds
             held_out: Any = {"cv": folds, "time": time, "max_rows": part}
             if folds > 1 and several:
@@ -240,7 +237,11 @@ def _fit_files(
     bags = None
     if options.bag is not None:
         bags = bags_of_files(paths, options.bag, evidence)
-    with nullcontext() if scheduler is None else connect(scheduler, _WAIT):
+    with (
+        nullcontext()
+        if scheduler is None
+        else connect(scheduler, SIZES.scheduler_seconds)
+    ):
         model.fit_blocks(
             rows if scheduler is None else rows.with_dask(), evidence, names, bags
         )
@@ -405,7 +406,7 @@ def predict(
         )
     with _input.applying(load):
         rows = _input.block_rows(
-            _BLOCK_ROWS,
+            SIZES.predicted_rows,
             len(model.classes_),
             len(model.encoder_.kept_),
             row_width(model),

@@ -1,13 +1,9 @@
-"""Data sets: bundled, downloaded and made; reading files is in partlearn.io."""
+"""Data sets: bundled, downloaded and synthetic."""
 
 from partlearn.datasets._fetch import (
     data_folder,
     fetch,
-    fetch_emotions_pml,
     fetch_file,
-    fetch_italian,
-    fetch_lost,
-    fetch_slashdot_r1,
 )
 from partlearn.datasets._load import (
     load_breast_cancer_partial,
@@ -22,10 +18,12 @@ from partlearn.datasets._tickets import make_tickets
 
 __all__ = [
     "fetch",
+    "fetch_file",
     "load_breast_cancer_partial",
     "load_digits_partial",
     "load_iris_partial",
     "load_wine_partial",
     "make_partial_classification",
     "make_tickets",
+    "single_label",
 ]

@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
+from partlearn._sizes import SIZES
 from partlearn.io import DownloadError, atomic_write
 
 # Programs that read .rar archives, and how they unpack one into a folder.
@@ -18,13 +19,11 @@ _PROGRAMS = {
     "bsdtar": ("-xf", "{archive}", "-C", "{folder}"),
     "unar": ("-quiet", "-no-directory", "-output-directory", "{folder}", "{archive}"),
 }
-_SECONDS = 600
 # What the module raises for archives that are damaged, encrypted or of other kinds.
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError,
     RuntimeError, ValueError, KeyError, struct.error, OverflowError,
 )  # fmt: skip
-_LARGEST = 2**31
 
 
 def take_out(archive: Path, target: Path) -> None:
@@ -56,8 +55,8 @@ def take_out(archive: Path, target: Path) -> None:
         ]
         if len(members) != 1:
             raise DownloadError(
-                f"{archive.name} has {len(members)} files that end in {target.suffix}, "
-                "where one is expected",
+                f"{archive.name} has {len(members)} files that end in {target.suffix}; "
+                "one is expected",
                 advice=f"Unpack {archive} yourself and put the data at {target}.",
             )
         with members[0].open("rb") as source, atomic_write(target) as file:
@@ -69,7 +68,7 @@ def _from_zip(archive: Path, suffix: str, folder: Path) -> None:
         with zipfile.ZipFile(archive) as file:
             wanted = [i for i in file.infolist() if i.filename.lower().endswith(suffix)]
             for number, info in enumerate(wanted):
-                if info.file_size > _LARGEST:
+                if info.file_size > SIZES.unpacked_bytes:
                     raise DownloadError(
                         f"{info.filename} in {archive.name}: {info.file_size:,} bytes",
                         advice="No known data set is that large: it was not unpacked.",
@@ -92,8 +91,8 @@ def _by_program(archive: Path, folder: Path) -> None:
     known = [(name, path) for name in _PROGRAMS if (path := shutil.which(name))]
     if not known:
         raise DownloadError(
-            f"{archive.name} is a .rar archive, and neither bsdtar nor unar is there "
-            "to unpack it",
+            f"{archive.name} is a .rar archive, and neither bsdtar nor unar is "
+            "installed to unpack it",
             advice="Install one (bsdtar is part of libarchive: `apt install "
             "libarchive-tools`, `brew install libarchive`; or `apt install unar`) and "
             f"fetch again: {archive} is kept.",
@@ -108,7 +107,7 @@ def _by_program(archive: Path, folder: Path) -> None:
                 [program, *words],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=_SECONDS,
+                timeout=SIZES.unpacking_seconds,
                 check=True,
             )
             return

@@ -16,12 +16,12 @@ from typing import Any
 from sklearn.utils import Bunch
 
 from partlearn._extras import import_optional
+from partlearn._sizes import SIZES
 from partlearn.datasets._archives import take_out
 from partlearn.datasets._remote import REGISTRY, RemoteFile
 from partlearn.io import DownloadError, atomic_write, read
 
-_CHUNK = 2**16
-_LARGEST = 2**30  # bytes of a file whose length nobody knows
+_BLOCK = 2**16
 Progress = Callable[[int, int], None]
 
 
@@ -60,7 +60,7 @@ class _WebOnly(urllib.request.HTTPRedirectHandler):
     ) -> Any:
         secure = req.full_url.startswith("https:")
         if not newurl.lower().startswith("https:" if secure else ("http:", "https:")):
-            raise OSError(f"it sends on to {newurl}, which is not fetched from")
+            raise OSError(f"it redirects to {newurl}, which is not followed")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -80,13 +80,13 @@ def _download(
     def left() -> float:
         seconds = deadline - time.monotonic()
         if seconds <= 0:
-            raise TimeoutError("the deadline has passed; what arrived is kept")
+            raise TimeoutError("the deadline has passed; the part that arrived is kept")
         return min(seconds, timeout)
 
     have = part.stat().st_size if part.is_file() else 0
     if have >= size:
         have = 0  # complete but wrong, or of unknown length: start over
-    most = size or _LARGEST
+    most = size or SIZES.download_bytes
     headers = {"User-Agent": "partlearn", "Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"
@@ -97,8 +97,8 @@ def _download(
             have = 0
         expected = size or answer.length or 0
         with part.open("ab" if have else "wb") as file:
-            # As much as is there: a whole chunk could take for ever to drip in.
-            while piece := answer.read1(_CHUNK):
+            # As much as is there: a whole block could take long to arrive.
+            while piece := answer.read1(_BLOCK):
                 left()
                 have += len(piece)
                 if have > most:
@@ -160,8 +160,8 @@ def _warn_unpublished(name: str, path: Path, entry: RemoteFile) -> None:
         return
     held = f"git object {entry.git_blob}" if entry.git_blob else _record(path).name
     warnings.warn(
-        f"No SHA-256 of {name} is published. It is the file that {held} describes, "
-        "which cannot be verified.",
+        f"No SHA-256 of {name} is published, so the file cannot be verified. It "
+        f"matches {held}.",
         UserWarning,
         stacklevel=3,
     )
@@ -348,120 +348,3 @@ def fetch(
     entry = registry[name]
     bunch.DESCR += f"\n{entry.about}\nSource: {entry.source}. Licence: {entry.licence}."
     return bunch
-
-
-def fetch_emotions_pml(*, return_X_y: bool = False, **options: Any) -> Any:
-    """Fetch the emotions data with candidate labels (593 x 72, 6 labels).
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Return ``(data, candidates)`` instead of a Bunch.
-    **options
-        Arguments of :func:`fetch`: ``data_home``, ``download``, ``timeout``.
-
-    Returns
-    -------
-    bunch : :class:`~sklearn.utils.Bunch`
-        As from :func:`~partlearn.io.read`.
-
-    Examples
-    --------
-    >>> from partlearn.datasets import fetch_emotions_pml
-    >>> from partlearn.io import DownloadError
-    >>> try:
-    ...     fetch_emotions_pml(data_home="no-such-folder", download=False)
-    ... except DownloadError as error:
-    ...     print(error.what)
-    there is no local copy of emotions-pml and download=False
-    """
-    return _fetch_one("emotions-pml", return_X_y, options)
-
-
-def fetch_italian(*, return_X_y: bool = False, **options: Any) -> Any:
-    """Fetch the Italian part-of-speech data (21878 x 519, 90 labels).
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Return ``(data, candidates)`` instead of a Bunch.
-    **options
-        Arguments of :func:`fetch`: ``data_home``, ``download``, ``timeout``.
-
-    Returns
-    -------
-    bunch : :class:`~sklearn.utils.Bunch`
-        As from :func:`~partlearn.io.read`.
-
-    Examples
-    --------
-    >>> from partlearn.datasets import fetch_italian
-    >>> from partlearn.io import DownloadError
-    >>> try:
-    ...     fetch_italian(data_home="no-such-folder", download=False)
-    ... except DownloadError as error:
-    ...     print(error.what)
-    there is no local copy of italian and download=False
-    """
-    return _fetch_one("italian", return_X_y, options)
-
-
-def fetch_lost(*, return_X_y: bool = False, **options: Any) -> Any:
-    """Fetch the Lost data (1122 x 108, 16 labels).
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Return ``(data, candidates)`` instead of a Bunch.
-    **options
-        Arguments of :func:`fetch`: ``data_home``, ``download``, ``timeout``.
-
-    Returns
-    -------
-    bunch : :class:`~sklearn.utils.Bunch`
-        As from :func:`~partlearn.io.read`.
-
-    Examples
-    --------
-    >>> from partlearn.datasets import fetch_lost
-    >>> from partlearn.io import DownloadError
-    >>> try:
-    ...     fetch_lost(data_home="no-such-folder", download=False)
-    ... except DownloadError as error:
-    ...     print(error.what)
-    there is no local copy of lost and download=False
-    """
-    return _fetch_one("lost", return_X_y, options)
-
-
-def fetch_slashdot_r1(*, return_X_y: bool = False, **options: Any) -> Any:
-    """Fetch the Slashdot data with one false label (3142 x 1079, 19 labels).
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Return ``(data, candidates)`` instead of a Bunch.
-    **options
-        Arguments of :func:`fetch`: ``data_home``, ``download``, ``timeout``.
-
-    Returns
-    -------
-    bunch : :class:`~sklearn.utils.Bunch`
-        As from :func:`~partlearn.io.read`.
-
-    Examples
-    --------
-    >>> from partlearn.datasets import fetch_slashdot_r1
-    >>> from partlearn.io import DownloadError
-    >>> try:
-    ...     fetch_slashdot_r1(data_home="no-such-folder", download=False)
-    ... except DownloadError as error:
-    ...     print(error.what)
-    there is no local copy of slashdot-r1 and download=False
-    """
-    return _fetch_one("slashdot-r1", return_X_y, options)
-
-
-def _fetch_one(name: str, return_X_y: bool, options: dict[str, Any]) -> Any:
-    bunch = fetch(name, **options)
-    return (bunch.data, bunch.candidates) if return_X_y else bunch

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
+from partlearn._arguments import argument
 from partlearn.candidates import make_candidates
 
 
@@ -73,8 +74,9 @@ def make_partial_classification(
     n_noise = n_features - n_informative - n_redundant
     if n_informative < 1 or n_redundant < 0 or n_noise < 0:
         raise ValueError(
-            f"`n_informative` ({n_informative}, at least 1) and `n_redundant` "
-            f"({n_redundant}) must fit into `n_features` ({n_features})."
+            f"{argument('n_informative')} ({n_informative}, at least 1) and "
+            f"{argument('n_redundant')} "
+            f"({n_redundant}) must fit into {argument('n_features')} ({n_features})."
         )
     if n_classes < 2 or n_samples < n_classes:
         raise ValueError(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_random_state
 
+from partlearn._arguments import argument
 from partlearn._typing import Array
 
 _LABELS = ("account", "billing", "bug", "delivery", "feature", "refund")
@@ -62,7 +63,9 @@ def make_tickets(
     (['ticket', 'opened', 'channel', 'product'], 'T-00001')
     """
     if n_samples < 1:
-        raise ValueError(f"`n_samples` must be at least 1; got {n_samples}.")
+        raise ValueError(
+            f"{argument('n_samples')} must be at least 1; got {n_samples}."
+        )
     rng = check_random_state(random_state)
     q = len(_LABELS)
     y = rng.randint(q, size=n_samples)

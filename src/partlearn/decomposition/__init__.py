@@ -1,4 +1,4 @@
-"""Reducers: embeddings learnt from candidate labels."""
+"""Dimensionality reduction with candidate labels."""
 
 from partlearn.decomposition._cenda import CENDA
 from partlearn.decomposition._crisp import CRISP

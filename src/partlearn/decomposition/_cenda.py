@@ -39,14 +39,14 @@ class CENDA(BaseReducer):
         Balance, in (0, 1), between uncorrelated projected features (1) and
         orthonormal directions (0) in the constraint.
     n_neighbors : int, default=8
-        Number of neighbours that vote.
+        Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
         Number of rows, drawn once, among which neighbours are searched. "auto" is all
         of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
-        all rows vote once at the end, searched in cells.
+        neighbors are searched among all rows once at the end, in cells.
     alpha : float, default=1.0
-        Weight of a row's own confidence beside the votes.
-    vote : {"rank", "uniform"}, default="rank"
+        Weight of the row's own confidence relative to the neighbors.
+    weights : {"rank", "uniform"}, default="rank"
         "rank" weights the a-th nearest of k neighbours by ``k - a + 1``, as the
         authors' program does; "uniform" weights all alike, as the paper prints.
     scaling : {"constraint", "maxabs"}, default="constraint"
@@ -55,7 +55,7 @@ class CENDA(BaseReducer):
     standardize : bool, default=True
         Whether to bring all columns to mean zero and variance one first.
     max_iter : int, default=50
-        Maximum number of iterations of projection and voting.
+        Maximum number of iterations of projection and update.
     tol : float, default=1e-10
         Stop when no confidence changes by more than `tol`.
     svd_rank : int or None, default=None
@@ -63,9 +63,9 @@ class CENDA(BaseReducer):
         unless both sides of the data exceed 4000: then 500, found by a randomised
         iteration.
     search : neighbour transformer, default=None
-        Search for the neighbours that vote, for example ``PyNNDescentTransformer``,
-        for more rows than the exact search, which None stands for, can manage. It
-        must offer `n_neighbors` besides the row itself.
+        Approximate neighbor search, for example ``PyNNDescentTransformer``, for more
+        rows than the exact search, which None stands for, can manage. It must offer
+        `n_neighbors` besides the row itself.
     n_jobs : int or None, default=None
         Threads of the exact search; the result does not depend on it.
 
@@ -86,7 +86,7 @@ class CENDA(BaseReducer):
     n_components_ : int
         Number of directions.
     mean_, scale_ : ndarray of shape (n_features,)
-        Standardisation learnt from the training rows.
+        Mean and scale of the training rows.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -98,10 +98,11 @@ class CENDA(BaseReducer):
 
     Notes
     -----
-    Where the paper and the authors' program differ, the parameters `vote` and `scaling`
-    choose. Standardising is not in the paper but in the program; it also settles
-    whether the scatter matrix of the constraint is centered. The returned directions
-    are those of the last eigenproblem, hence of the confidences before the last vote.
+    Where the paper and the authors' program differ, the parameters `weights` and
+    `scaling` choose. Standardising is not in the paper but in the program; it also
+    settles whether the scatter matrix of the constraint is centered. The returned
+    directions are those of the last eigenproblem, hence of the confidences before the
+    last update.
 
     The constraint matrix is factored once, on the smaller side of the data; an
     iteration costs O(m d q + min(m, d)^2 q + q^3) and a neighbour search. Sparse data
@@ -110,7 +111,7 @@ class CENDA(BaseReducer):
     Where only leading directions are used, the same problem is solved for directions in
     their span, and the iterations also end when two in a row leave the most likely
     label of all but one row in 200 as it was. With more columns than rows some
-    direction reproduces any confidences exactly, and neighbours then vote for what they
+    direction reproduces any confidences exactly, and neighbors then confirm what they
     had: of 4,000 rows of text with 10,000 words and two false candidates .33 of the
     labels are named right in all directions, and .93 in the 500 leading ones.
 
@@ -138,7 +139,7 @@ class CENDA(BaseReducer):
     _array_api = True
     _parameter_constraints = PARAMETERS | {
         "mu": [Interval(Real, 0, 1, closed="neither")],
-        "vote": [StrOptions({"rank", "uniform"})],
+        "weights": [StrOptions({"rank", "uniform"})],
         "scaling": [StrOptions({"constraint", "maxabs"})],
     }
 
@@ -150,7 +151,7 @@ class CENDA(BaseReducer):
         n_neighbors: int = 8,
         n_reference: int | Literal["auto"] | None = "auto",
         alpha: float = 1.0,
-        vote: Literal["rank", "uniform"] = "rank",
+        weights: Literal["rank", "uniform"] = "rank",
         scaling: Literal["constraint", "maxabs"] = "constraint",
         standardize: bool = True,
         max_iter: int = 50,
@@ -164,7 +165,7 @@ class CENDA(BaseReducer):
         self.n_neighbors = n_neighbors
         self.n_reference = n_reference
         self.alpha = alpha
-        self.vote = vote
+        self.weights = weights
         self.scaling = scaling
         self.standardize = standardize
         self.max_iter = max_iter
@@ -212,14 +213,14 @@ class CENDA(BaseReducer):
             Z, scale = embed(solver, eigen, r, self.scaling)
             votes = self._votes(Z, votes, reference)
             before = F
-            F = refine(F, votes(F, self.vote), S, own=self.alpha)
+            F = refine(F, votes(F, self.weights), S, own=self.alpha)
             if settled(F, before, float(xp.sum(eigen.values[:r]))):
                 break
         else:
             self._warn_unless_settled(F, before)
         if reference is not None:
             last = self._votes(Z, None, "cells")
-            F = refine(F, last(F, self.vote), S, own=self.alpha)
+            F = refine(F, last(F, self.weights), S, own=self.alpha)
         P = solver.directions(eigen, r) * scale
         return self._finish(P, eigen.values, F, settled.objective)
 

@@ -75,12 +75,12 @@ class CRISP(BaseReducer):
         Whether to bring all columns to variance one. They are centred in any case.
     relevance : float or "auto", default="auto"
         Power of the importances by which the standardised columns are weighted, so that
-        columns that tell nothing count little. "auto" chooses among 0, .5 and 1 by the
+        uninformative columns get small weights. "auto" chooses among 0, .5 and 1 by the
         held-out likelihood of the candidate sets, on at most 500 rows; 0 weighs all
-        columns alike, and so does "auto" above 2,000 columns.
-        Used only with `standardize`.
+        columns alike, and so does "auto" above 2,000 columns. Used only with
+        `standardize`.
     max_iter : int, default=20
-        Maximum number of iterations of scoring and voting.
+        Maximum number of iterations of scoring and update.
     tol : float, default=1e-3
         Stop when no confidence changes by more, or earlier, when two iterations in a
         row change the most likely label of at most one row in two hundred. With 0 all
@@ -121,8 +121,8 @@ class CRISP(BaseReducer):
         classes, and of neighbors in the input space; without neighbors, of the Gaussian
         classes and of the regression.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each column in what the columns tell about the labels, each by itself;
-        they sum to one.
+        Importance of each column for the labels, without the other columns; they sum to
+        one.
     relevance_ : float
         Power of the importances that was chosen.
     eigenvalues_ : ndarray
@@ -145,7 +145,7 @@ class CRISP(BaseReducer):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     mean_, scale_ : ndarray of shape (n_features,)
-        Standardisation learnt from the training rows.
+        Mean and scale of the training rows.
     seen_rows_ : SeenRows
         Rows and labels of all calls of `partial_fit`; only set by it.
     n_features_in_ : int

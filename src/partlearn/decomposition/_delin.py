@@ -50,7 +50,7 @@ class DELIN(BaseReducer):
         the number of classes, rounded up. There are never more than the number of
         classes minus one.
     n_neighbors : int, default=8
-        Number of neighbours that vote.
+        Number of neighbors.
     kernel : {"linear", "rbf", "poly", "sigmoid", "cosine", "laplacian"}, callable or \
 None, default=None
         None for linear directions. Otherwise directions in the space of the kernel,
@@ -64,15 +64,15 @@ None, default=None
     standardize : bool, default=True
         Whether to bring all columns to mean zero and variance one first.
     max_iter : int, default=75
-        Maximum number of iterations of voting and projection.
+        Maximum number of iterations of update and projection.
     tol : float, default=0.0
         Stop when no confidence changes by more than `tol`; 0 means not at all.
     random_state : int, RandomState instance or None, default=0
-        Decides between labels with equal votes.
+        Decides between tied labels.
     search : neighbour transformer, default=None
-        Search for the neighbours that vote, for example ``PyNNDescentTransformer``,
-        for more rows than the exact search, which None stands for, can manage. It
-        must offer `n_neighbors` besides the row itself.
+        Approximate neighbor search, for example ``PyNNDescentTransformer``, for more
+        rows than the exact search, which None stands for, can manage. It must offer
+        `n_neighbors` besides the row itself.
     n_jobs : int or None, default=None
         Threads of the exact search; the result does not depend on it.
 
@@ -95,7 +95,7 @@ None, default=None
     n_components_ : int
         Number of directions.
     mean_, scale_ : ndarray of shape (n_features,)
-        Standardisation learnt from the training rows.
+        Mean and scale of the training rows.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -34,15 +34,15 @@ from partlearn._math.crossfit import (
 )
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array
-from partlearn.base import PARAMETERS, CandidateMixin, MemoryEstimateMixin
-from partlearn.candidates import (
-    BagRule,
+from partlearn.base import (
+    PARAMETERS,
+    CandidateMixin,
+    MemoryEstimateMixin,
     check_informative,
     validate_evidence,
     validate_rows,
-    warn_at_max_iter,
-    warn_caller,
 )
+from partlearn.candidates import BagRule, warn_at_max_iter, warn_caller
 
 __all__ = ["KernelCRISP"]
 
@@ -159,7 +159,7 @@ class KernelCRISP(
     component_geometries_ : list of str
         Geometry of each component.
     expert_weights_ : dict of dict of str to float
-        Trust in each expert, in the linear and in the log-linear pool.
+        Weight of each expert, in the linear and in the log-linear pool.
     ridge_ : dict of str to float
         Chosen ridge of each geometry, a multiple of the mean squared singular value.
     bandwidth_ : dict of str to float
@@ -170,10 +170,10 @@ class KernelCRISP(
     objective_ : ndarray of shape (n_iter_,)
         Mean log-likelihood of the candidate sets, after each iteration.
     vote_summary_ : VoteSummary or None
-        Where `y` are votes: annotators, and how far features and votes disagree.
+        If `y` are votes: the annotators, and the disagreement of features and votes.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each column in what the columns tell about the labels, each by itself;
-        they sum to one.
+        Importance of each column for the labels, without the other columns; they sum to
+        one.
     relevance_ : float
         Power of the importances that was chosen.
     n_iter_ : int
@@ -199,7 +199,7 @@ class KernelCRISP(
     A method of this library, without a paper; the user guide gives its formulas and
     where it does not win. ``fit_transform(X, y)`` is not ``fit(X, y).transform(X)``:
     it returns the cross-fitted positions of the training rows, so that a classifier
-    that follows in a pipeline is trained on rows that lie as unseen rows will.
+    that follows in a pipeline is trained on rows that are distributed as new ones.
     scikit-learn's ``TargetEncoder`` does the same, for the same reason.
 
     The data are standardised inside; the maths is done in float64. Exact kernels need

@@ -54,9 +54,9 @@ class PLDA(BaseReducer):
     tol : float, default=1e-8
         Stop when neither confidences nor `beta` change by more than `tol`.
     search : neighbour transformer, default=None
-        Search for the neighbours that vote, for example ``PyNNDescentTransformer``,
-        for more rows than the exact search, which None stands for, can manage. It
-        must offer `n_neighbors` besides the row itself.
+        Approximate neighbor search, for example ``PyNNDescentTransformer``, for more
+        rows than the exact search, which None stands for, can manage. It must offer
+        `n_neighbors` besides the row itself.
     n_jobs : int or None, default=None
         Threads of the exact search; the result does not depend on it.
 
@@ -77,7 +77,7 @@ class PLDA(BaseReducer):
     n_components_ : int
         Number of directions.
     mean_, scale_ : ndarray of shape (n_features,)
-        Standardisation learnt from the training rows.
+        Mean and scale of the training rows.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -73,7 +73,7 @@ class SDLPP(BaseReducer):
     n_components_ : int
         Number of directions.
     mean_, scale_ : ndarray of shape (n_features,)
-        Standardisation learnt from the training rows.
+        Mean and scale of the training rows.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -235,7 +235,7 @@ def dissimilarity_directions(
     sums = np.maximum(sums, 0.0)
     if not sums.any():
         raise ValueError(
-            f"mu={mu} lets neighbourhoods outweigh every dissimilarity of labels; "
+            f"With mu={mu} neighborhoods outweigh all dissimilarities of labels; "
             "lower `mu`."
         )
     column_sums, ZF = Z.sum(axis=0), Z.T @ F

@@ -16,16 +16,16 @@ from partlearn._math.crossfit import linear_basis, settled_orders
 from partlearn._math.graphs import TiedNeighbors
 from partlearn._math.linalg import fix_signs, leading_rank
 from partlearn._progress import iterations
+from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import PARAMETERS, BaseReducer
-from partlearn.candidates import Evidence, check_two_classes, refine, validate_evidence
+from partlearn.base import PARAMETERS, BaseReducer, check_two_classes, validate_evidence
+from partlearn.candidates import Evidence, refine
 from partlearn.model_selection import held_out_hits
 
 __all__ = ["TunedPCA"]
 
 _GRID = 8  # numbers of components that "auto" tries
-_ENOUGH = 5000  # held-out rows that settle the choice where a decomposition is long
 
 
 class TunedPCA(BaseReducer):
@@ -39,7 +39,7 @@ class TunedPCA(BaseReducer):
     Parameters
     ----------
     reducer : linear reducer or None, default=None
-        What follows the components, for example ``PLDA()``. None keeps the components
+        Reducer after the components, for example ``PLDA()``. None keeps the components
         themselves.
     n_components : "auto", int or sequence of int, default="auto"
         Number of principal components, or the numbers to choose from. "auto" tries
@@ -68,14 +68,14 @@ class TunedPCA(BaseReducer):
     reducer_ : reducer or None
         The reducer, fitted on the components.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Confidences of the reducer; without one, those after a vote of the neighbours
-        among the components.
+        Confidences of the reducer; without one, those after an update from the
+        neighbors among the components.
     n_components_ : int
         Number of directions in the end.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     mean_, scale_ : ndarray of shape (n_features,)
-        Standardisation learnt from the training rows.
+        Mean and scale of the training rows.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -220,7 +220,7 @@ class TunedPCA(BaseReducer):
         m = X.shape[0]
         hits = np.zeros((len(self.grid_), m), dtype=bool)
         held_out = np.zeros(m, dtype=bool)
-        enough = m if leading_rank(X.shape) is None else _ENOUGH
+        enough = m if leading_rank(X.shape) is None else SIZES.tuned_pca_rows
         fold = np.empty(m, dtype=np.intp)
         order, _ = settled_orders(X, labels.weights)
         fold[order] = rng.permutation(m) % min(self.cv, m)

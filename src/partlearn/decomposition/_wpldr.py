@@ -23,6 +23,7 @@ from partlearn._math.graphs import reconstruction_graph, residual_operator
 from partlearn._math.linalg import Standardized, ThinBasis
 from partlearn._math.simplex import minimize_on_simplex, power_iteration
 from partlearn._progress import iterations
+from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseReducer, count_directions
@@ -31,9 +32,6 @@ from partlearn.decomposition._scatter import without_noise
 
 __all__ = ["WPLDR"]
 
-# Restricting the form pays while a row has fewer than this share of all classes.
-_FEW = 0.25
-_DENSE = 500  # up to this rank the eigenproblem is formed and solved directly
 _RESIDUAL = 1e-6  # of the largest eigenvalue; an eigenvalue is then right to its square
 
 
@@ -72,9 +70,9 @@ class WPLDR(BaseReducer):
     tol : float, default=1e-4
         Stop when no confidence changes by more than `tol` in an iteration.
     search : neighbour transformer, default=None
-        Search for the neighbours that vote, for example ``PyNNDescentTransformer``,
-        for more rows than the exact search, which None stands for, can manage. It
-        must offer `n_neighbors` besides the row itself.
+        Approximate neighbor search, for example ``PyNNDescentTransformer``, for more
+        rows than the exact search, which None stands for, can manage. It must offer
+        `n_neighbors` besides the row itself.
     n_jobs : int or None, default=None
         Threads of the exact search; the result does not depend on it.
 
@@ -96,7 +94,7 @@ class WPLDR(BaseReducer):
     n_components_ : int
         Number of directions.
     mean_, scale_ : ndarray of shape (n_features,)
-        Standardisation learnt from the training rows.
+        Mean and scale of the training rows.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -286,7 +284,7 @@ class WhitenedSpace:
             if most <= len(values):
                 return values[:most], vectors[:, :most]
         C = self._transposed(F - F.mean(axis=0))
-        if self.rank > _DENSE:
+        if self.rank > SIZES.wpldr_dense:
             pairs = self._iterate(C, A, alpha, most, start)
             if pairs is not None:
                 return pairs
@@ -415,7 +413,7 @@ def _quadratic(
     A: Any, At: Any, S: Mask, place: Indices, filled: Mask
 ) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """``F -> A'A F`` for padded rows, whichever way costs less."""
-    if S.mean() < _FEW:
+    if S.mean() < SIZES.wpldr_few:
         H = restricted_quadratic(A, S)
 
         def restricted(F: NDArray[Any]) -> NDArray[Any]:

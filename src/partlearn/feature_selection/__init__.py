@@ -1,4 +1,4 @@
-"""Selectors: subsets of features learnt from candidate labels."""
+"""Feature selection with candidate labels."""
 
 from partlearn.feature_selection._baselines import MaxRelevance, RandomSelection
 from partlearn.feature_selection._crisp_selector import CRISPSelector

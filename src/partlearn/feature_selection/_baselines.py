@@ -26,23 +26,24 @@ class MaxRelevance(ConfidenceSelector):
     n_features_to_select : int, float, "auto" or None, default=0.15
         As in :class:`SAUTE`.
     alpha : float, default=0.6
-        Weight of the votes in [0, 1]. With 0 nobody votes: one-shot relevance under
-        candidates that count alike.
+        Weight of the neighbors in [0, 1]. With 0 neighbors are not used: one-shot
+        relevance under candidates that count alike.
     n_neighbors : int, default=8
-        Number of neighbours that vote.
+        Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
         Number of rows, drawn once, among which neighbours are searched. "auto" is all
         of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
-        all rows vote once at the end, searched in cells; not those of sparse data.
+        neighbors are searched among all rows once at the end, in cells; not for sparse
+        data.
     var_floor : float, default=0.6
         Minimum standard deviation of a feature inside a class, as a share of its
         deviation over all rows.
-    normalize_votes : bool, default=False
-        Whether the votes on a row sum to one.
+    normalize_sums : bool, default=False
+        Whether the weights of the neighbors of a row sum to one.
     standardize : bool, default=True
         Whether neighbours are found between columns of variance one.
     max_iter : int, default=20
-        Maximum number of iterations of selecting and voting.
+        Maximum number of iterations of selection and update.
     must_keep, exclude : sequence of int, str or bool, default=None
         Columns to select in any case, and columns never to select.
     validation_fraction : float, default=0.25
@@ -105,7 +106,7 @@ class MaxRelevance(ConfidenceSelector):
         n_neighbors: int = 8,
         n_reference: int | Literal["auto"] | None = "auto",
         var_floor: float = 0.6,
-        normalize_votes: bool = False,
+        normalize_sums: bool = False,
         standardize: bool = True,
         max_iter: int = 20,
         must_keep: Columns = None,
@@ -119,7 +120,7 @@ class MaxRelevance(ConfidenceSelector):
         self.n_neighbors = n_neighbors
         self.n_reference = n_reference
         self.var_floor = var_floor
-        self.normalize_votes = normalize_votes
+        self.normalize_sums = normalize_sums
         self.standardize = standardize
         self.max_iter = max_iter
         self.must_keep = must_keep
@@ -158,7 +159,7 @@ class RandomSelection(BaseSelector):
 
     See Also
     --------
-    SAUTE : Selects by what features say about the labels.
+    SAUTE : Selects by the information of features about the labels.
 
     Examples
     --------

@@ -18,12 +18,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._math.linalg import column_moments, inverse_scale
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices
 
 Moments = tuple[Array, Array]
 N_BINS = 5
 _STEPS = (-2.0, -1.0, 1.0, 2.0)  # bins end at these multiples of the spread
-_BLOCK = 1 << 21  # numbers in a block of columns
 
 
 class Points(NamedTuple):
@@ -106,7 +106,7 @@ class DenseColumns:
 
     def blocks(self) -> Iterator[slice]:
         """Slices that cover all columns, each of bounded size."""
-        return _slices(self.shape[1], max(8, _BLOCK // self.shape[0]))
+        return _slices(self.shape[1], max(8, SIZES.column_block // self.shape[0]))
 
     def points_and_sums(self, which: Any, members: Any) -> PointsAndSums:
         """Points, and their sums over the members of each class.
@@ -166,7 +166,7 @@ class SparseColumns:
     def blocks(self) -> Iterator[slice]:
         """Slices that cover all columns, each with a bounded number of entries."""
         per_column = max(1, self.X.nnz // max(1, self.shape[1]))
-        return _slices(self.shape[1], max(64, _BLOCK // (4 * per_column)))
+        return _slices(self.shape[1], max(64, SIZES.column_block // (4 * per_column)))
 
     def points_and_sums(self, which: Any, members: Any) -> PointsAndSums:
         """Points, and their sums over the members of each class."""

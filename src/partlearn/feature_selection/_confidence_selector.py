@@ -16,14 +16,15 @@ from partlearn._math.neighbors import reference_rows
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Indices, Mask
-from partlearn.base import COUNT, PARAMETERS, BaseSelector, count_features
-from partlearn.candidates import (
-    Evidence,
+from partlearn.base import (
+    COUNT,
+    PARAMETERS,
+    BaseSelector,
     check_two_classes,
-    refine,
+    count_features,
     validate_evidence,
-    warn_at_max_iter,
 )
+from partlearn.candidates import Evidence, refine, warn_at_max_iter
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
 from partlearn.feature_selection._distant_columns import ArrayColumns, BlockColumns
 from partlearn.feature_selection._greedy import (
@@ -46,7 +47,7 @@ class ConfidenceSelector(BaseSelector):
         "n_features_to_select": [*COUNT, StrOptions({"auto"})],
         "alpha": [Interval(Real, 0, 1, closed="both")],
         "var_floor": [Interval(Real, 0, None, closed="neither")],
-        "normalize_votes": ["boolean"],
+        "normalize_sums": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
     }
 
@@ -220,7 +221,7 @@ class ConfidenceSelector(BaseSelector):
         Source: SAUTE, Eq. (14).
         """
         V = self.alpha * votes(F)
-        if self.normalize_votes:
+        if self.normalize_sums:
             V /= float(vote_weights(min(self.n_neighbors, F.shape[0] - 1)).sum())
         return refine(F, V, S, own=1 - self.alpha)
 

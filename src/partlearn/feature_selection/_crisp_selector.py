@@ -23,13 +23,14 @@ from partlearn._math.crossfit import (
 from partlearn._math.linalg import Standardized, column_moments, standardize
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Indices
-from partlearn.base import COUNT, PARAMETERS, BaseSelector
-from partlearn.candidates import (
-    Evidence,
+from partlearn.base import (
+    COUNT,
+    PARAMETERS,
+    BaseSelector,
     check_informative,
     validate_evidence,
-    warn_at_max_iter,
 )
+from partlearn.candidates import Evidence, warn_at_max_iter
 from partlearn.feature_selection._columns import columns
 from partlearn.feature_selection._confidence_selector import sizes_to_try, try_sizes
 from partlearn.model_selection import one_standard_error_rule
@@ -73,7 +74,7 @@ class CRISPSelector(BaseSelector):
     exclude : sequence of int, str or bool, default=None
         Columns that are never selected; the confidences still use them.
     search : neighbour transformer, default=None
-        Search for the votes; see :class:`~partlearn.decomposition.CRISP`.
+        Neighbor search; see :class:`~partlearn.decomposition.CRISP`.
     n_jobs : int or None, default=None
         Threads of the neighbour search; the result does not depend on it.
 

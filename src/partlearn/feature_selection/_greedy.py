@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from partlearn._progress import iterations
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices, Mask
 from partlearn.feature_selection._redundancy import Ledger, Redundancy
 from partlearn.feature_selection._relevance import Relevance
@@ -130,7 +131,6 @@ CRITERIA: dict[str, Criterion] = {
 
 
 _TIE = 1e-10  # scores closer than this, relative to one, are equal
-_BATCH = 64  # features brought up to date together
 
 
 @dataclass
@@ -282,8 +282,10 @@ def _in_question(
         doubtful = np.flatnonzero(stale & (scores >= sure - margin) & allowed)
         if not doubtful.size:
             return allowed & ~stale
-        if doubtful.size > _BATCH:
-            top = np.argpartition(-scores[doubtful], _BATCH)[:_BATCH]
+        if doubtful.size > SIZES.greedy_batch:
+            top = np.argpartition(-scores[doubtful], SIZES.greedy_batch)[
+                : SIZES.greedy_batch
+            ]
             doubtful = doubtful[top]
         ledger.enter(doubtful)
 

@@ -63,7 +63,7 @@ class MaxJointEntropy(BaseSelector):
 
     See Also
     --------
-    SAUTE : Selects by what features say about the labels.
+    SAUTE : Selects by the information of features about the labels.
 
     Notes
     -----

@@ -45,9 +45,9 @@ def selection_curve(
     Parameters
     ----------
     selector : selector
-        What selects; it is cloned with each size.
+        Selector; it is cloned for each size.
     classifier : classifier
-        What learns from the selected features, brought to variance one.
+        Learner for the selected features, scaled to variance one.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Features.
     candidates : candidate labels

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._extras import compiled_loops
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices, Mask
 from partlearn.feature_selection._columns import (
     N_BINS,
@@ -37,10 +38,6 @@ from partlearn.feature_selection._sparse_tables import SparseTables
 AnyColumns = DenseColumns | SparseColumns | BlockColumns | ArrayColumns
 
 PACKED = (0, 1, 3, 4)  # the middle bin holds what is in no other
-_CHUNK = 1 << 17  # words looked at together in the NumPy path: they stay in cache
-_NEAR = 1 << 21  # bytes of packed bins that a core has at hand
-_CACHE = 1 << 28  # bytes of mutual information that are remembered
-_WORTH_COMPILING = 3e4  # words of a packed matrix from which compiled loops are asked
 
 
 def joint_counts(
@@ -64,7 +61,7 @@ def joint_counts(
     """
     d, n_planes, words = planes.shape
     joint = np.zeros((d, N_BINS, N_BINS), dtype=np.int64)
-    step = max(1, _CHUNK // (n_planes * words))
+    step = max(1, SIZES.redundancy_block // (n_planes * words))
     for start in range(0, d, step):
         part = planes[start : start + step]
         for i, a in enumerate(PACKED):
@@ -97,7 +94,7 @@ class DenseTables:
         self._m = m
         self._planes = np.empty((d, len(PACKED), -(-m // 64)), dtype=np.uint64)
         if use_compiled is None:
-            use_compiled = self._planes.size > _WORTH_COMPILING
+            use_compiled = self._planes.size > SIZES.redundancy_compiled
         self._kernels = compiled_loops(__name__) if use_compiled else None
         for block in columns.blocks():
             self._pack(columns, block)
@@ -107,7 +104,9 @@ class DenseTables:
             self.counts[:, a] = bits.sum(axis=1, dtype=np.int64)
         self.counts[:, 2] = m - self.counts.sum(axis=1)
         # In the cache of a core all features are met as fast as a few.
-        self.lazy = self._kernels is not None and self._planes.nbytes > _NEAR
+        self.lazy = (
+            self._kernels is not None and self._planes.nbytes > SIZES.redundancy_near
+        )
         if self._kernels is not None:
             self._log_table = counts_log_counts(np.arange(m + 1))
 
@@ -178,7 +177,7 @@ class Redundancy:
         m, d = columns.shape
         self.entropy = np.log(m) - counts_log_counts(self._tables.counts).sum(1) / m
         self.known: dict[int, Array] = {}
-        self._room = max(1, _CACHE // (8 * d))
+        self._room = max(1, SIZES.redundancy_bytes // (8 * d))
         self._lines = np.empty((0, d))  # of one ledger after the other
 
     def row(self, f: int) -> Array:
@@ -227,7 +226,7 @@ class Redundancy:
         of_f = at.codes(np.array([f]))[0]
         parts = []
         # Few columns at a time: a table has 25 q numbers per column.
-        width = max(1, _CHUNK * 8 // max(m, N_BINS**2 * q))
+        width = max(1, SIZES.redundancy_block * 8 // max(m, N_BINS**2 * q))
         for start in range(0, at.shape[1], width):
             codes = at.codes(np.arange(start, min(start + width, at.shape[1])))
             joint = np.zeros((q, codes.shape[0], N_BINS, N_BINS))

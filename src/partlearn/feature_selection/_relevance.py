@@ -18,6 +18,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from partlearn._extras import compiled_loops
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices, Mask
 from partlearn.feature_selection._columns import (
     DenseColumns,
@@ -26,8 +27,6 @@ from partlearn.feature_selection._columns import (
     SparseColumns,
 )
 
-_CHUNK = 1 << 19  # numbers in the largest temporary of the NumPy path
-_WORTH_COMPILING = 5e6  # exponentials from which the compiled loop is asked for
 _ROUGHEST = 0.5  # floor of the spread from which single precision is enough
 SINGLE_ERROR = 1e-6  # bound on the error of an entropy in single precision: 1.4e-7 seen
 
@@ -129,7 +128,7 @@ def entropy_sums(
     """
     b, q = mean.shape
     lengths = np.diff(indptr)
-    step = max(1, _CHUNK // q)
+    step = max(1, SIZES.relevance_block // q)
     sums = np.zeros(b)
     if b and lengths[0] >= step and (lengths == lengths[0]).all():
         for j in range(b):  # long columns: the parameters need no gathering
@@ -203,7 +202,7 @@ class Relevance:
         self._member_rows = sp.csr_array(D)
         points = columns.n_points
         if use_compiled is None:
-            use_compiled = points * len(prior) > _WORTH_COMPILING
+            use_compiled = points * len(prior) > SIZES.relevance_compiled
         kernels = compiled_loops(__name__) if use_compiled else None
         self._kernels: Any = kernels
         # Few points per column of sparse data: double precision costs little there.
@@ -293,6 +292,6 @@ def entropies(points: Points, parameters: Parameters, kernels: Any = None) -> Ar
 
 def block_entropies(points: Points, parameters: Parameters) -> Array:
     """As :func:`entropies`, in double precision, compiled where that is worth it."""
-    worth = len(points.values) * parameters[0].shape[1] > _WORTH_COMPILING
+    worth = len(points.values) * parameters[0].shape[1] > SIZES.relevance_compiled
     kernels = compiled_loops(__name__) if worth else None
     return entropies(points, parameters, kernels)

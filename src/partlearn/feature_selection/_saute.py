@@ -33,23 +33,24 @@ class SAUTE(ConfidenceSelector):
         Weight of the votes in [0, 1]; the row's own confidence has ``1 - alpha``. With
         0 nobody votes and all candidates count alike.
     n_neighbors : int, default=8
-        Number of neighbours that vote.
+        Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
         Number of rows, drawn once, among which neighbours are searched. "auto" is all
         of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
-        all rows vote once at the end, searched in cells; not those of sparse data.
+        neighbors are searched among all rows once at the end, in cells; not for sparse
+        data.
     var_floor : float, default=0.6
         Minimum standard deviation of a feature inside a class, as a share of its
         deviation over all rows. 1e-6 is the literal reading of the paper, which prefers
         features that are constant inside one class.
-    normalize_votes : bool, default=False
-        Whether the votes on a row sum to one. As printed they sum to k (k + 1) / 2, so
-        that the own confidence hardly counts.
+    normalize_sums : bool, default=False
+        Whether the weights of the neighbors of a row sum to one. As printed they sum to
+        k (k + 1) / 2, so that the row's own confidence hardly counts.
     standardize : bool, default=True
         Whether neighbours are found between columns of variance one. Nothing else
         depends on scale.
     max_iter : int, default=20
-        Maximum number of iterations of selecting and voting.
+        Maximum number of iterations of selection and update.
     criterion : {"difference", "quotient", "jmi"} or callable, default="difference"
         How relevance and redundancy make the score of a feature: their difference, as
         published; their quotient; "jmi" forgives redundancy that the label explains;
@@ -61,7 +62,7 @@ class SAUTE(ConfidenceSelector):
         order of the rows.
     must_keep, exclude : sequence of int, str or bool, default=None
         Columns to select in any case, and columns never to select, by index, by name
-        or as a mask. What must be kept counts towards `n_features_to_select`.
+        or as a mask. Kept features count towards `n_features_to_select`.
     validation_fraction : float, default=0.25
         Share of the rows held out to choose the size; only for "auto".
     random_state : int, RandomState or None, default=None
@@ -105,7 +106,7 @@ class SAUTE(ConfidenceSelector):
 
     Notes
     -----
-    What the paper leaves open is settled as follows. The redundancy is divided by the
+    Details that the paper leaves open are as follows. The redundancy is divided by the
     number of features selected so far; the first feature is chosen by relevance. Both
     terms are in nats. A row is not its own neighbour. A class is a Gaussian over the
     rows whose confidence in it is at least ``1 / |S_i|``; its spread is not less than
@@ -160,7 +161,7 @@ class SAUTE(ConfidenceSelector):
         n_neighbors: int = 8,
         n_reference: int | Literal["auto"] | None = "auto",
         var_floor: float = 0.6,
-        normalize_votes: bool = False,
+        normalize_sums: bool = False,
         standardize: bool = True,
         max_iter: int = 20,
         criterion: str | Criterion = "difference",
@@ -176,7 +177,7 @@ class SAUTE(ConfidenceSelector):
         self.n_neighbors = n_neighbors
         self.n_reference = n_reference
         self.var_floor = var_floor
-        self.normalize_votes = normalize_votes
+        self.normalize_sums = normalize_sums
         self.standardize = standardize
         self.max_iter = max_iter
         self.criterion = criterion

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._extras import compiled_loops
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices, Mask
 from partlearn.feature_selection._columns import (
     N_BINS,
@@ -21,10 +22,6 @@ from partlearn.feature_selection._columns import (
     counts_log_counts,
     information,
 )
-
-_HORIZON, _SHORTLIST = 64, 1024  # selections that a shortlist is for, and its length
-_KEPT = 1 << 28  # bytes of mutual information that a path remembers
-_WORTH_A_PATH = 1e7  # steps times features from which a compiled path is asked for
 
 
 class SparseTables:
@@ -100,7 +97,9 @@ class SparseTables:
             compiling is not worth it.
         """
         n = stages[-1][1]
-        kernels = compiled_loops(__name__) if n * self._d > _WORTH_A_PATH else None
+        kernels = (
+            compiled_loops(__name__) if n * self._d > SIZES.path_compiled else None
+        )
         if kernels is None:
             return None
         order, path = np.empty(n, dtype=np.intp), np.empty(n)
@@ -111,7 +110,7 @@ class SparseTables:
             open_[order[:p]] = False
             options = (open_, relevance, state, tie, data)
             while p < last:
-                until = min(p + _HORIZON, last)
+                until = min(p + SIZES.shortlist_steps, last)
                 # Sums never fall, so that no score rises above this up to `until`.
                 bound = relevance - (base[self._level] + own) / until
                 features, outside = _shortlist(np.where(open_, bound, -np.inf))
@@ -138,7 +137,7 @@ class SparseTables:
             self._log_table,
         )
         if self._kept is None:
-            room = _KEPT // 12
+            room = SIZES.path_bytes // 12
             self._kept = (
                 np.full(d, -1),
                 np.full(d, -1),
@@ -156,7 +155,7 @@ class SparseTables:
 
 def _shortlist(bound: Array) -> tuple[Indices, float]:
     """Features of the largest bounds, ascending, and the largest other bound."""
-    if len(bound) <= _SHORTLIST:
+    if len(bound) <= SIZES.shortlist:
         return np.arange(len(bound)), -np.inf
-    order = np.argpartition(-bound, _SHORTLIST)
-    return np.sort(order[:_SHORTLIST]), float(bound[order[_SHORTLIST]])
+    order = np.argpartition(-bound, SIZES.shortlist)
+    return np.sort(order[: SIZES.shortlist]), float(bound[order[SIZES.shortlist]])

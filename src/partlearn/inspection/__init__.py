@@ -1,4 +1,4 @@
-"""Looking at labels: displays in the manner of scikit-learn, and the label report."""
+"""Displays of confidences and labels, and the label report."""
 
 from partlearn.inspection._confidence import (
     CandidateConfusion,

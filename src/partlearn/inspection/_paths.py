@@ -21,7 +21,7 @@ class ConvergenceDisplay:
     objective : array-like of shape (n_iter,)
         One value per iteration.
     name : str, default=""
-        What was fitted, for the title.
+        Name of the estimator, for the title.
 
     Attributes
     ----------

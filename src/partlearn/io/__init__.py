@@ -1,4 +1,4 @@
-"""Files: formats, readers, writers, limits, blocks of rows, whole-file writing."""
+"""Reading and writing of data files, within limits on memory."""
 
 from partlearn.io._cleanlab import class_numbers, cleanlab_array, read_cleanlab
 from partlearn.io._columns import bag_columns, candidate_columns, find_truth
@@ -10,7 +10,7 @@ from partlearn.io._errors import (
     DataLimitError,
     DownloadError,
 )
-from partlearn.io._files import BLOCK_ROWS, atomic_write, regular_size
+from partlearn.io._files import atomic_write, regular_size
 from partlearn.io._formats import format_of, is_table
 from partlearn.io._frame import (
     Columns,
@@ -53,6 +53,7 @@ from partlearn.io._write import write
 __all__ = [
     "DataError",
     "Limits",
+    "load_columns",
     "open_rows",
     "read",
     "read_label_studio",

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from partlearn._arguments import argument
 from partlearn._typing import Array, Mask
 from partlearn.io._arff_text import (
     MISSING,
@@ -147,7 +148,7 @@ def read_arff(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
         target_names=names,
         feature_names=[attributes[j].name for j in features],
         descr=f"Read from an ARFF file, labels by {origin}.{notes}",
-        key_argument="labels=",
+        key_argument=argument("labels"),
         variables={"labels": ", ".join(attributes[j].name for j in labels[:3])},
     )
 
@@ -180,9 +181,9 @@ def _labels(
     if last in nominal and not (last in binary and last - 1 in binary):
         return [last], "the last attribute"
     raise AmbiguousDataError(
-        "the file does not say which attributes are labels",
-        advice="Put Mulan's .xml beside it, or say with labels= their number "
-        "(first: 6, last: -6), their names or the path of the .xml.",
+        "no attributes are marked as labels",
+        advice=f"Put Mulan's .xml beside it, or pass {argument('labels')}: their "
+        "number (first: 6, last: -6), their names or the path of the .xml.",
     )
 
 
@@ -197,7 +198,8 @@ def _by_name(names: list[str], attributes: list[Attribute]) -> list[int]:
     missing = [name for name in names if name not in place]
     if missing:
         raise AmbiguousDataError(
-            f"there is no attribute {missing[0]!r}", advice="Correct labels=."
+            f"there is no attribute {missing[0]!r}",
+            advice=f"Correct {argument('labels')}.",
         )
     return [place[name] for name in names]
 
@@ -211,7 +213,7 @@ def _are_candidates(Y: Mask, labels: list[int], options: ReadOptions) -> bool:
     raise AmbiguousDataError(
         "one attribute holds label sets, which may be candidates of one unknown label "
         "or several relevant labels",
-        advice='Say with task="pll", "pml" or "multilabel" which.',
+        advice=f"Pass {argument('task')}: pll, pml or multilabel.",
     )
 
 
@@ -269,7 +271,7 @@ def _binary(attribute: Attribute, numbers: Array) -> Mask:
         if len(attribute.values) == 1 and not positive:
             return np.zeros(len(numbers), dtype=bool)
         raise DataFormatError(
-            f"which of {', '.join(attribute.values)} means relevant is not clear",
+            f"no value of {', '.join(attribute.values)} clearly means relevant",
             where=where,
         )
     return numbers == positive[0]
@@ -285,7 +287,7 @@ def _feature_part(
     if text:
         raise AmbiguousDataError(
             f"attributes {', '.join(map(repr, text[:5]))} hold text, not features",
-            advice="Leave them out with ignore=.",
+            advice=f"Leave them out with {argument('ignore')}.",
         )
     if not features:
         raise DataFormatError("there are no attributes besides the labels")

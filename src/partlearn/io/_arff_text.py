@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
+from partlearn._sizes import SIZES
 from partlearn.io._errors import DataFormatError, DataLimitError
 
 _NAME = re.compile(
@@ -20,7 +21,6 @@ _NAME = re.compile(
 _ESCAPE = re.compile(r"\\(.)")
 _NUMERIC = {"numeric", "real", "integer"}
 MISSING = "?"
-_MAX_BYTES = 2**26
 _MAX_DEPTH = 64
 
 
@@ -152,8 +152,8 @@ def sibling_xml(path: Path) -> Path | None:
 
 def mulan_labels(path: Path) -> list[str]:
     """Names of all labels, in the order of the file; nested labels count too."""
-    if path.stat().st_size > _MAX_BYTES:
-        raise DataLimitError("a label list is never this large", path=path)
+    if path.stat().st_size > SIZES.arff_bytes:
+        raise DataLimitError("the label list is too large", path=path)
     names: list[str] = []
     depth = 0
 
@@ -188,5 +188,5 @@ def mulan_labels(path: Path) -> list[str]:
             raise
         raise DataFormatError(f"the XML is damaged ({error})", path=path) from error
     if not names:
-        raise DataFormatError("the XML names no labels", path=path)
+        raise DataFormatError("the XML has no labels", path=path)
     return names

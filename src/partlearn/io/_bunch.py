@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from partlearn._arguments import argument
 from partlearn._typing import Indices, Mask
 from partlearn.candidates import is_missing
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
@@ -139,9 +140,13 @@ def _settle(
     if candidates is None and truth is None:
         missing = "no labels were recognised"
     elif task in ("pll", "pml") and candidates is None:
-        missing = f"task={task!r} needs candidate sets, and none were recognised"
+        missing = (
+            f"{argument('task', task)} needs candidate sets, and none were recognised"
+        )
     elif task in ("multiclass", "multilabel") and truth is None:
-        missing = f"task={task!r} needs true labels, and none were recognised"
+        missing = (
+            f"{argument('task', task)} needs true labels, and none were recognised"
+        )
     if missing:
         raise AmbiguousDataError(missing, advice=f"Name them with {key_argument}.")
     single = truth is None or truth.ndim == 1 or bool((truth.sum(axis=1) == 1).all())
@@ -153,9 +158,10 @@ def _settle(
         assert truth is not None
         rows = np.flatnonzero(truth.sum(axis=1) != 1)
         raise DataFormatError(
-            f"task={task!r} needs one true label per row; {len(rows)} rows have none "
-            f"or several, the first is row {rows[0]}",
-            advice='Pass task="pml" or "multilabel", or take the rows with one label '
-            "by single_label().",
+            f"{argument('task', task)} needs one true label per row; {len(rows)} "
+            f"rows have none or several, the first is row {rows[0]}",
+            advice=f"Pass {argument('task', 'pml')} or "
+            f"{argument('task', 'multilabel')}, "
+            "or take the rows with one label by single_label().",
         )
     return task

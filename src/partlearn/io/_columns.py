@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch, gen_batches
 
+from partlearn._arguments import argument
 from partlearn._typing import Mask
 from partlearn.candidates import Evidence, from_weights, is_missing_text
 from partlearn.io._bunch import make_bunch, named_bags
@@ -133,8 +134,8 @@ def find_truth(
                 raise AmbiguousDataError(
                     f"column {name!r} may hold true labels or a feature; {odd[0]!r} in "
                     "it is never a candidate",
-                    advice="Name it with truth=, leave it out with ignore=, or rename "
-                    "it if it is a feature.",
+                    advice=f"Name it with {argument('truth')}, leave it out with "
+                    f"{argument('ignore')}, or rename it if it is a feature.",
                 )
         elif held:
             found.append(name)
@@ -265,7 +266,7 @@ def _assemble(
         target_names=list(names),
         feature_names=titles if meta.get("feature_names", True) else None,
         descr=f"Read from a {format} table: {roles}.{note}",
-        key_argument="labels= (candidate sets) or truth=",
+        key_argument=f"{argument('labels')} (candidate sets) or {argument('truth')}",
         variables=used,
         **({} if evidence is None else {"evidence": evidence}),
     )
@@ -346,19 +347,20 @@ def _check_truth(
     raise DataFormatError(
         f"{len(rows)} rows have no true label, the first is row {rows[0]}",
         where=where,
-        advice="Leave the column out with ignore=, or these rows, or pass "
-        'task="multilabel" or "pml" if no label is meant.',
+        advice=f"Leave the column out with {argument('ignore')}, or these rows. If "
+        f"no label is meant, pass {argument('task', 'multilabel')} or "
+        f"{argument('task', 'pml')}.",
     )
 
 
 def _given(
-    columns: Columns, value: str | int | Sequence[str] | None, argument: str
+    columns: Columns, value: str | int | Sequence[str] | None, role: str
 ) -> list[str]:
     if value is None:
         return []
     if isinstance(value, int):
         raise AmbiguousDataError(
-            "columns of a table are chosen by name", advice=f"Correct {argument}=."
+            "columns of a table are chosen by name", advice=f"Correct {argument(role)}."
         )
     chosen = names_of(value, columns)
     for name in chosen:
@@ -366,7 +368,7 @@ def _given(
             known = ", ".join(repr(c) for c in list(columns)[:10])
             raise AmbiguousDataError(
                 f"there is no column {name!r}; columns are {known}",
-                advice=f"Correct {argument}=.",
+                advice=f"Correct {argument(role)}.",
             )
     return chosen
 
@@ -398,7 +400,8 @@ def _label_columns(
             count = len(text) or "no"
             raise AmbiguousDataError(
                 f"no label column was recognised: {count} columns hold text",
-                advice="Name it with labels= (candidate sets) or truth=.",
+                advice=f"Name it with {argument('labels')} (candidate sets) or "
+                f"{argument('truth')}.",
             )
         single = options.task in ("multiclass", "multilabel")
         several = looks_like_sets(table.text(text[0])) and not single
@@ -408,20 +411,21 @@ def _label_columns(
         raise AmbiguousDataError(
             f"column {truth[0]!r} holds label sets, which may be candidates of one "
             "unknown label or several relevant labels",
-            advice='Say with task="pll", "pml" or "multilabel" which; labels= names a '
-            "column of candidates.",
+            advice=f"Pass {argument('task')} (pll, pml or multilabel), or name a "
+            "column of "
+            f"candidates with {argument('labels')}.",
         )
     if not candidates and options.task in ("pll", "pml"):
         return truth, []
     return candidates, truth
 
 
-def _one_of(found: list[str], argument: str, what: str = "the labels") -> list[str]:
+def _one_of(found: list[str], role: str, what: str = "the labels") -> list[str]:
     """Columns of which there may be one only, unless each is of a label."""
     if len(found) > 1 and not is_marked(found[0]):
         raise AmbiguousDataError(
             f"columns {', '.join(map(repr, found))} could all be {what}",
-            advice=f"Choose with {argument}=.",
+            advice=f"Choose with {argument(role)}.",
         )
     return found
 
@@ -452,8 +456,9 @@ def _features(
         raise AmbiguousDataError(
             f"columns {', '.join(map(repr, text[:5]))} hold text or dates, not numbers "
             f"({cell!r} in row {row} of {text[0]!r})",
-            advice="Leave them out with ignore=, name the label columns with labels= "
-            "and truth=, or encode the table with TableEncoder.",
+            advice=f"Leave them out with {argument('ignore')}, name the label columns "
+            f"with {argument('labels')} "
+            f"and {argument('truth')}, or encode the table with TableEncoder.",
         )
     numeric = [column for n in names if (column := table.numbers(n)) is not None]
     dtype = np.result_type(*{column.dtype for column in numeric})

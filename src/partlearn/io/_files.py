@@ -20,7 +20,6 @@ from partlearn.io._errors import DataFormatError
 from partlearn.io._options import Budget
 
 STANDARD = Path("-")  # standard input or output
-BLOCK_ROWS = 20_000
 CELL = 64  # bytes of a short text and its place in a list
 _BLOCK = 2**20
 # Bytes that a line of names may have; a table with a longer one is none, and looking

@@ -4,6 +4,7 @@
 
 from pathlib import Path
 
+from partlearn._arguments import argument
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._files import STANDARD
 
@@ -58,7 +59,7 @@ def format_of(path: Path, format: str | None) -> str:
         )
     known = ", ".join(end for suffixes in SUFFIXES.values() for end in suffixes)
     raise AmbiguousDataError(
-        f"the name does not say the format (known: {known})",
+        f"the file extension is unknown (known: {known})",
         path=path,
-        advice=f"Say it with format=, one of {', '.join(SUFFIXES)}.",
+        advice=f"Pass it with {argument('format')}, one of {', '.join(SUFFIXES)}.",
     )

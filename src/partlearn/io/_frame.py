@@ -75,7 +75,7 @@ def columns_of(frame: Any) -> Columns:
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
         raise ValueError(
-            f"Columns have different lengths: {sorted(lengths)}; fill them up."
+            f"Columns must have the same length; got lengths {sorted(lengths)}."
         )
     if lengths == {0}:
         raise ValueError("The table has no rows; give at least one.")

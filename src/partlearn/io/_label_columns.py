@@ -143,8 +143,8 @@ def _warn_of_tags(name: str, texts: list[str], sets: LabelSets) -> None:
     called = _TAGS.search(name) is not None
     if any(len(labels) > 1 for labels in sets) and (called or "[]" in texts):
         warn_caller(
-            f"Column {name!r} was read as sets of which one label is true. If several "
-            'of them may be true, pass task="tags".'
+            f"Column {name!r} was read as sets with one true label each. If several "
+            f"labels may be true, pass {argument('task', 'tags')}."
         )
 
 

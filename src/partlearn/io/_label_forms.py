@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._arguments import argument
 from partlearn._typing import Array, Mask
 from partlearn.candidates import Evidence, Votes
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
@@ -18,9 +19,13 @@ NO = frozenset(("", "0", "no", "n", "false", "f", "-1"))
 _AGREE = 0.2  # agreement of columns beyond chance from which they may be raters
 _ROUNDED = 0.02  # by how much shares may miss their sum
 _SHOWN = 6  # labels that a sentence names
-_ADVICE = (
-    "Say what the columns are with raters=, weights= or marks= instead of labels=."
-)
+
+
+def _advice() -> str:
+    return (
+        f"Name the columns with {argument('raters')}, {argument('weights')} or "
+        f"{argument('marks')} instead of {argument('labels')}."
+    )
 
 
 class LabelColumns(NamedTuple):
@@ -64,7 +69,7 @@ def label_choice(labels: Any = None, **given: Any) -> Any:
     if len(named) + (labels is not None) > 1:
         words = [*(["labels"] if labels is not None else []), *named]
         raise ValueError(
-            f"Labels were given as {' and '.join(f'`{w}`' for w in words)}; give them "
+            f"Labels were given as {' and '.join(map(argument, words))}; give them "
             "once."
         )
     for form in FORMS:
@@ -132,7 +137,7 @@ def find_form(columns: Mapping[str, Cells]) -> Form:
             text = next(n for n in names if not numeric[n])
             raise AmbiguousDataError(
                 f"column {odd[0]!r} holds numbers, while column {text!r} holds text",
-                advice=_ADVICE,
+                advice=_advice(),
             )
         return "raters"
     return _numeric(numbers(columns))
@@ -145,8 +150,9 @@ def _binary(columns: Mapping[str, Cells]) -> Form:
         raise AmbiguousDataError(
             f"columns {', '.join(map(repr, list(columns)[:3]))} hold yes and no only, "
             f"and {silent.size} rows hold no everywhere (the first is row {silent[0]}):"
-            " they may be marks of labels, or answers of raters",
-            advice="Say which with marks= or raters= instead of labels=.",
+            " they may be marks of labels, or votes of raters",
+            advice=f"Name them with {argument('marks')} or {argument('raters')} "
+            f"instead of {argument('labels')}.",
         )
     return "marks"
 
@@ -173,7 +179,7 @@ def _numeric(N: Array) -> Form:
             raise AmbiguousDataError(
                 "several label columns hold the same few numbers: they may be weights "
                 "of labels, or labels that raters gave",
-                advice=_ADVICE,
+                advice=_advice(),
             )
         return "weights"
     if same and agree <= _AGREE:
@@ -183,7 +189,7 @@ def _numeric(N: Array) -> Form:
     raise AmbiguousDataError(
         "several label columns hold whole numbers: they may be labels that raters "
         "gave, or counts of labels",
-        advice=_ADVICE,
+        advice=_advice(),
     )
 
 
@@ -237,7 +243,8 @@ def _marked(columns: Mapping[str, Cells]) -> tuple[Mask, Mask]:
             raise DataFormatError(
                 f"marks are 0 and 1, or yes and no; found {values[odd[0]]!r}",
                 where=f"row {int((codes == odd[0]).argmax())} of column {name!r}",
-                advice="Say raters= for labels that raters gave, weights= for numbers.",
+                advice=f"Pass labels of raters with {argument('raters')}, and numbers "
+                f"with {argument('weights')}.",
             )
         marked.append(np.array([*(word in YES for word in words), False])[codes])
         missing.append(codes < 0)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partlearn._arguments import argument
 from partlearn._typing import Mask
 from partlearn.candidates import Votes, from_votes
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
@@ -207,7 +208,7 @@ def read_label_studio(
             + ("." if control is None else f"; there is no {control!r}."),
         )
     ids = [task.get("id", place) for place, task in enumerate(tasks)]
-    return _with_votes(LabelStudioTasks, path, tasks, ids, votes, "control=")
+    return _with_votes(LabelStudioTasks, path, tasks, ids, votes, "control")
 
 
 def read_argilla(
@@ -245,7 +246,7 @@ def read_argilla(
             advice="Export the records with their responses.",
         )
     ids = [str(record.get("id") or place) for place, record in enumerate(records)]
-    return _with_votes(ArgillaRecords, path, records, ids, votes, "question=")
+    return _with_votes(ArgillaRecords, path, records, ids, votes, "question")
 
 
 def read_tasks(
@@ -345,14 +346,14 @@ def _with_votes(
     tasks: list[dict[str, Any]],
     ids: Iterable[Any],
     given: list[_Vote],
-    argument: str,
+    role: str,
 ) -> Any:
     questions, kinds, rows, annotators, labels = zip(*given, strict=True)
     if len(names := list(dict.fromkeys(questions))) > 1:
         raise AmbiguousDataError(
             f"several questions: {', '.join(names)}",
             path=path,
-            advice=f"Name one of them with {argument} (--question).",
+            advice=f"Name one of them with {argument(role)}.",
         )
     votes = from_votes(rows, annotators, labels, n_rows=len(tasks), empty="drop")
     skipped = np.ones(len(tasks), dtype=bool)

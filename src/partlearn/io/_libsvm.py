@@ -12,6 +12,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils import Bunch
 
+from partlearn._arguments import argument
 from partlearn._typing import Mask
 from partlearn.io._bunch import class_codes, make_bunch, one_hot
 from partlearn.io._errors import DataFormatError
@@ -52,7 +53,7 @@ def read_libsvm(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
         target_names=names,
         feature_names=None,
         descr="Read from a LIBSVM file.",
-        key_argument="task=",
+        key_argument=argument("task"),
     )
 
 

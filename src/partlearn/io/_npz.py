@@ -13,11 +13,11 @@ import scipy.sparse as sp
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from partlearn._sizes import SIZES
 from partlearn.io._errors import DataError, DataFormatError
 from partlearn.io._matrix import compressed, read_matrix
 from partlearn.io._options import Budget
 
-_MAX_MEMBERS = 10_000
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those of NumPy
 
 
@@ -26,7 +26,7 @@ def read_npz(path: Path, budget: Budget) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
-            if len(members) > _MAX_MEMBERS:
+            if len(members) > SIZES.npz_members:
                 raise DataFormatError(f"{len(members):,} arrays are too many")
             out: dict[str, Any] = {}
             for member in members:
@@ -107,7 +107,7 @@ def _exactly(stream: BinaryIO, n: int, where: str) -> bytes:
 def _drain(stream: BinaryIO, where: str) -> None:
     """Reach the end of a member, where zipfile compares the checksum."""
     if stream.read(1):
-        raise DataFormatError(f"{where} is longer than its shape says")
+        raise DataFormatError(f"{where} is longer than its shape")
 
 
 def _as_text(array: NDArray[Any], where: str) -> str | list[str]:

@@ -8,6 +8,8 @@ from typing import Any, Literal, NoReturn
 
 import numpy as np
 
+from partlearn._arguments import argument
+from partlearn._sizes import SIZES
 from partlearn.io._errors import DataFormatError, DataLimitError
 
 Task = Literal["pll", "pml", "multiclass", "multilabel"]
@@ -18,9 +20,6 @@ Form = Literal["raters", "weights", "marks"]  # what several label columns are
 FORMS: tuple[Form, ...] = ("raters", "weights", "marks")
 # No deflate stream expands further (RFC 1951: 258 bytes from two bits).
 DEFLATE_RATIO = 1040
-# Bytes in memory for a byte of plain text, at most: the size of a large table that is
-# not compressed was chosen by whoever has it.
-TABLE_RATIO = 100
 _FREE = 2**20  # small declarations are not worth a ratio test
 
 
@@ -57,7 +56,7 @@ class ReadOptions:
         _one_of("label_orientation", self.label_orientation, ("rows", "columns"))
         _one_of("sparse", self.sparse, ("auto", True, False))
         if self.sep == "":
-            raise ValueError("`sep` must not be empty.")
+            raise ValueError(f"{argument('sep')} must not be empty.")
 
     def completed(self, meta: Mapping[str, Any]) -> "ReadOptions":
         """Add what our own writer noted down in a file; what the caller said counts."""
@@ -128,7 +127,7 @@ class Budget:
     def of_table(cls, stored: int, limits: Limits | None = None) -> "Budget":
         """Budget of a table of so many stored bytes, which may be large itself."""
         limits = limits or Limits()
-        most = max(limits.max_bytes, TABLE_RATIO * stored)
+        most = max(limits.max_bytes, SIZES.table_ratio * stored)
         return cls(replace(limits, max_bytes=most), stored)
 
     def matrix(self, rows: int, columns: int, itemsize: int, what: str) -> None:

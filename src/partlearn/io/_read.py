@@ -133,7 +133,7 @@ def read(
         ``"json"``, ``"xlsx"``, ``"zip"``, ``"arff"`` or ``"libsvm"``; by default from
         the end of the name.
     task : {"pll", "pml", "multiclass", "multilabel"}, default=None
-        What the labels are, where the file does not say it. With ``"multiclass"`` or
+        Task of the labels, if the file leaves it open. With ``"multiclass"`` or
         ``"multilabel"`` candidate sets are left out; with ``"pll"`` or ``"pml"`` the
         label sets of ARFF, LIBSVM and tables are candidate sets.
     labels : str, int or list of str, default=None
@@ -143,12 +143,12 @@ def read(
     truth : str or list of str, default=None
         Tables: the column of true labels, or the list of one-hot columns.
     sep : str, default=None
-        What separates labels in a column; ``|``, ``;`` and ``,`` are recognised, and
-        ``"none"`` says that each cell is one label.
+        Separator of labels in a column; ``|``, ``;`` and ``,`` are recognized, and
+        ``"none"`` reads each cell as one label.
     raters, weights, marks : str or list of str, default=None
         Tables: instead of `labels`, several label columns that hold the labels of one
         rater each, weights of the label that the column is named after, or marks for
-        it. What `labels` of several columns are is found from their cells.
+        it. The meaning of several label columns is inferred from their cells.
     ignore : list of str, default=()
         Columns or attributes to leave out.
     bags : str, default=None

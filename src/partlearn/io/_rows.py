@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
+from partlearn._arguments import argument
 from partlearn._extras import import_optional
 from partlearn._math.blocks import Rows
+from partlearn._sizes import SIZES
 from partlearn.io._errors import DataFormatError
-from partlearn.io._files import BLOCK_ROWS, regular_size
+from partlearn.io._files import regular_size
 from partlearn.io._frame import join_blocks
 from partlearn.io._table_blocks import table_blocks
 
@@ -26,7 +28,7 @@ Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def open_rows(
-    source: Source, *, ignore: Collection[str] = (), block_rows: int = BLOCK_ROWS
+    source: Source, *, ignore: Collection[str] = (), block_rows: int = SIZES.block_rows
 ) -> Rows:
     """Open Parquet or npy files as rows in blocks; only their headers are read.
 
@@ -43,7 +45,7 @@ def open_rows(
     Returns
     -------
     rows : Rows
-        What `fit`, `transform` and `predict` take. A block is read whenever it is
+        Rows for `fit`, `transform` and `predict`. A block is read whenever it is
         needed, by the process that needs it.
 
     See Also
@@ -69,7 +71,7 @@ def open_rows(
     return _parquet_rows(paths, ignore, block_rows)
 
 
-def open_tables(source: Source, *, block_rows: int = BLOCK_ROWS) -> Rows:
+def open_tables(source: Source, *, block_rows: int = SIZES.block_rows) -> Rows:
     """Open Parquet files as blocks of a table whose columns are of any kind.
 
     Parameters
@@ -239,7 +241,7 @@ def _parquet_rows(
             raise DataFormatError(
                 f"column {name!r} holds {kind}, and rows in blocks are numbers",
                 path=paths[0],
-                advice="Leave it out with `ignore`, or encode it first.",
+                advice=f"Leave it out with {argument('ignore')}, or encode it first.",
             )
         single = single and types.is_float32(kind)
     dtype = np.dtype(np.float32 if single else np.float64)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import IO, Any
 
+from partlearn._arguments import argument
 from partlearn.io._errors import DataFormatError
 from partlearn.io._files import Pieces, blocks_of, first_line
 
@@ -31,7 +32,7 @@ def _transcoded(file: Any, encoding: str) -> Iterator[bytes]:
         except UnicodeDecodeError as error:
             raise DataFormatError(
                 f"the text is not in the encoding {encoding}: {error.reason}",
-                advice="Say with encoding= which one it is in.",
+                advice=f"Pass its encoding with {argument('encoding')}.",
             ) from None
         yield text.encode("utf-8", "replace")
 
@@ -47,8 +48,8 @@ def decoded(file: Any, encoding: str | None) -> IO[bytes]:
         codecs.lookup(encoding)
     except LookupError:
         raise ValueError(
-            f"`encoding`: {encoding!r} is not known; examples are latin-1, cp1252, gbk "
-            "and utf-16."
+            f"{argument('encoding')}: {encoding!r} is not known; examples are latin-1, "
+            "cp1252, gbk and utf-16."
         ) from None
     return io.BufferedReader(Pieces(_transcoded(file, encoding)))
 

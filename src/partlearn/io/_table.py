@@ -58,8 +58,8 @@ def arrow_errors(what: str) -> Iterator[None]:
         advice = ""
         if "utf8" in text.lower().replace("-", ""):
             advice = (
-                "Say with encoding= which encoding it has, such as latin-1 or gbk, or "
-                "save the file as UTF-8."
+                f"Pass its encoding with {argument('encoding')}, such as latin-1 or "
+                "gbk, or save the file as UTF-8."
             )
         elif "Expected 1 columns" in text:
             advice = (

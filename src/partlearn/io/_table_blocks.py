@@ -16,6 +16,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from partlearn._extras import import_optional
+from partlearn._sizes import SIZES
 from partlearn.candidates import warn_caller
 from partlearn.io import _files, _options, _streams, _table
 from partlearn.io._errors import DataError, DataFormatError
@@ -57,7 +58,7 @@ def raw_columns(block: Any, names: Iterable[str] | None = None) -> dict[str, Any
 def table_blocks(
     path: Path,
     *,
-    block_rows: int = _files.BLOCK_ROWS,
+    block_rows: int = SIZES.block_rows,
     encoding: str | None = None,
     progress: Callable[[float], object] | None = None,
     limits: Limits | None = None,

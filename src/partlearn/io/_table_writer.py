@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from partlearn._arguments import argument
 from partlearn._extras import import_optional
 from partlearn.io._errors import DataFormatError
 from partlearn.io._files import STANDARD, atomic_write
@@ -151,7 +152,8 @@ def _cells(column: Any) -> list[Any]:
         except (OverflowError, ValueError) as error:  # a moment that no calendar has
             raise DataFormatError(
                 f"a value cannot be written ({error})",
-                advice="Leave the column out with ignore=, or mend the file.",
+                advice=f"Leave the column out with {argument('ignore')}, or mend the "
+                "file.",
             ) from None
     elif not isinstance(column, list):
         # Python numbers write the shortest text that reads back the same.

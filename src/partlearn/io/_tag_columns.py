@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._arguments import argument
 from partlearn._typing import Array, Mask
 from partlearn.candidates import Tags, is_missing_text
 from partlearn.io._errors import DataError, DataFormatError
@@ -187,7 +188,7 @@ def _one_column(column: Column, name: str, sep: str | None) -> tuple[Tags, TagFo
     if not names:
         raise DataFormatError(
             f"there is no tag at all in {name!r}",
-            advice="Name the column of the tags with labels=.",
+            advice=f"Name the column of the tags with {argument('labels')}.",
         )
     rows = np.flatnonzero(_seen(text))
     matrix = label_matrix(text, sets, names, Budget(Limits(), 0), np.float64)[rows]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils import Bunch
 
+from partlearn._arguments import argument
 from partlearn._typing import Indices, Mask
 from partlearn.io import _bunch
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
@@ -146,13 +147,14 @@ def assemble(
     if "data" not in parts.values:
         raise AmbiguousDataError(
             f"no data matrix was recognised among {_listing(flat)}",
-            advice="Name it with data_key=.",
+            advice=f"Name it with {argument('data_key')}.",
         )
     parts = _choose_fold(parts, options)
     if not parts.labels:
         raise AmbiguousDataError(
             f"no labels were recognised among {_listing(flat)}",
-            advice="Name them with candidates_key= or truth_key=.",
+            advice=f"Name them with {argument('candidates_key')} or "
+            f"{argument('truth_key')}.",
         )
     ways = _orient(parts, options)
     told = _Told(options, budget, origin, matlab, _text_list(flat, _LABEL_NAMES))
@@ -185,7 +187,8 @@ def _main_part(flat: dict[str, Any]) -> tuple[dict[str, Any], str]:
             options = ", ".join(repr(f"{h}.data") for h in sorted(holders))
             raise AmbiguousDataError(
                 f"{len(holders)} structs hold data ({', '.join(sorted(holders))})",
-                advice=f"Choose with data_key=, for instance one of {options}.",
+                advice=f"Choose with {argument('data_key')}, for instance one of "
+                f"{options}.",
             )
         prefix = holders.pop() + "."
         return {k: v for k, v in flat.items() if k.startswith(prefix)}, part
@@ -200,13 +203,13 @@ def _pick(
     flat: dict[str, Any], role: str, part: str, options: ReadOptions
 ) -> str | None:
     """Find the variable for a role, by argument or by name."""
-    argument = f"{role}_key"
-    key: str | None = getattr(options, argument)
+    named = f"{role}_key"
+    key: str | None = getattr(options, named)
     if key is not None:
         if key not in flat:
             raise AmbiguousDataError(
                 f"there is no variable {key!r} among {_listing(flat)}",
-                advice=f"Correct {argument}=.",
+                advice=f"Correct {argument(named)}.",
             )
         return key
     taken = {options.data_key, options.candidates_key, options.truth_key}
@@ -217,7 +220,7 @@ def _pick(
     if len(keys) > 1:
         raise AmbiguousDataError(
             f"{', '.join(map(repr, sorted(keys)))} could all be the {role}",
-            advice=f"Choose with {argument}=.",
+            advice=f"Choose with {argument(named)}.",
         )
     return keys[0] if keys else None
 
@@ -239,7 +242,7 @@ def _choose_fold(parts: _Parts, options: ReadOptions) -> _Parts:
         if options.fold is None or not 0 <= options.fold < n:
             raise AmbiguousDataError(
                 f"the data come in {n} folds",
-                advice=f"Choose one with fold=0 .. fold={n - 1}.",
+                advice=f"Choose one with {argument('fold')}, from 0 to {n - 1}.",
             )
         chosen = {role: value[options.fold] for role, value in parts.values.items()}
         return _choose_fold(replace(parts, values=chosen), options)
@@ -248,7 +251,7 @@ def _choose_fold(parts: _Parts, options: ReadOptions) -> _Parts:
         raise AmbiguousDataError(
             f"the data are {n} cells that are neither views of the same rows nor folds "
             "with labels of their own",
-            advice="Name another variable with data_key=.",
+            advice=f"Name another variable with {argument('data_key')}.",
         )
     sparse = any(sp.issparse(v) for v in views)
     joined = sp.hstack(views, format="csc") if sparse else np.hstack(views)
@@ -293,12 +296,12 @@ def _orient(parts: _Parts, options: ReadOptions) -> Ways:
         )
     if len(readings) > 1:
         both = {r[0] for r in readings}
-        argument = "orientation" if len(both) > 1 else "label_orientation"
+        way = "orientation" if len(both) > 1 else "label_orientation"
         raise AmbiguousDataError(
             f"data of {X.shape[0]} x {X.shape[1]} and labels of "
             f"{shapes[0][0]} x {shapes[0][1]} fit in more than one way",
-            advice=f'Say with {argument}="rows" or "columns" where one sample of the '
-            f"{'data' if len(both) > 1 else 'labels'} is.",
+            advice=f"Pass {argument(way)}: 'rows' or 'columns', whichever holds one "
+            f"sample of the {'data' if len(both) > 1 else 'labels'}.",
         )
     return readings[0]
 
@@ -356,7 +359,7 @@ def _build(
         target_names=names,
         feature_names=features,
         descr=f"Read from {told.origin}: {roles}.{notes}",
-        key_argument="candidates_key= or truth_key=",
+        key_argument=f"{argument('candidates_key')} or {argument('truth_key')}",
         variables=parts.names,
     )
 

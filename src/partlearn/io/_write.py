@@ -47,7 +47,7 @@ def write(
     path : path-like
         The file; it is replaced if it exists, and only once the new one is complete.
     format : {"npz", "parquet", "arrow", "csv", "mat"}, default=None
-        By default the end of the name tells.
+        By default given by the file extension.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def _check_evidence(parts: _Parts, kind: str) -> None:
             return
         kind = "CSV with these names of classes"
     raise DataFormatError(
-        f"{kind} has no place for {form}",
+        f"{kind} cannot hold {form}",
         advice="Write npz, or leave `evidence` out to keep the candidates only.",
     )
 

@@ -11,7 +11,7 @@ from partlearn._typing import Array, Indices
 
 
 class RiskCoverage(NamedTuple):
-    """Coverage, risk and threshold for each cut-off, the surest rows first."""
+    """Coverage, risk and threshold, rows of highest confidence first."""
 
     coverage: Array
     risk: Array
@@ -39,7 +39,7 @@ def _checked(confidence: ArrayLike, right: ArrayLike) -> tuple[Array, Array]:
 
 
 def risk_coverage_curve(confidence: ArrayLike, right: ArrayLike) -> RiskCoverage:
-    """Coverage and risk at each cut-off of the confidence.
+    """Coverage and risk at each threshold of the confidence.
 
     Rows are sorted by falling confidence. Rows of equal confidence have no order: the
     curve is the mean over all of their orders.
@@ -95,7 +95,7 @@ def area_under_risk_coverage(confidence: ArrayLike, right: ArrayLike) -> float:
     Returns
     -------
     area : float
-        Between 0 and 1. With confidences that say nothing it is the error rate.
+        Between 0 and 1. With uninformative confidences it is the error rate.
 
     References
     ----------

@@ -244,7 +244,7 @@ def approximated_accuracy(
     classes: ArrayLike | None = None,
     y_pred: ArrayLike | None = None,
 ) -> float:
-    """Mean probability of the predicted class, renormalised over the candidates.
+    """Mean probability of the predicted class, renormalized over the candidates.
 
     If the probabilities are calibrated, this is the expected accuracy given the
     candidates. A prediction outside the candidates counts 0.

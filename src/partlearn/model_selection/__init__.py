@@ -1,4 +1,4 @@
-"""Splitters and honest cross-validation for candidate labels."""
+"""Splitters and cross-validation for candidate labels."""
 
 from partlearn.model_selection._held_out import held_out_hits, one_standard_error_rule
 from partlearn.model_selection._split import CandidateKFold, StratifiedCandidateKFold

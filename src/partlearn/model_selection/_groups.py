@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from partlearn._arguments import argument
 from partlearn._typing import Indices
 from partlearn.candidates import as_column, is_missing
 
@@ -35,14 +36,19 @@ def group_codes(groups: Any, m: int) -> Indices:
     values = as_column(groups, "groups")
     if len(values) != m:
         raise ValueError(
-            f"`groups` must hold {m} values, one per row; got {len(values)}."
+            f"{argument('groups')} must hold {m} values, one per row; got "
+            f"{len(values)}."
         )
     numbers: dict[Any, int] = {}
     for i, value in enumerate(values):
         if is_missing(value):
-            raise ValueError(f"`groups` has no value for row {i}; give it a group.")
+            raise ValueError(
+                f"{argument('groups')} has no value for row {i}; give it a group."
+            )
         if not isinstance(value, Hashable):
-            raise TypeError(f"`groups` must be one column; row {i} has {value!r}.")
+            raise TypeError(
+                f"{argument('groups')} must be one column; row {i} has {value!r}."
+            )
         numbers.setdefault(value, len(numbers))
     return np.fromiter((numbers[value] for value in values), np.intp, m)
 

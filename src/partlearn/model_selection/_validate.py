@@ -73,7 +73,7 @@ def cross_validate(
     Parameters
     ----------
     estimator : classifier or Pipeline
-        What to evaluate. In a pipeline, all steps but the last are the reducer.
+        Estimator to evaluate. In a pipeline, all steps but the last are the reducer.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         Features. A data frame is handed to the estimator as it is, names and all,
         unless the protocol is transductive.
@@ -219,8 +219,8 @@ def _resolve(
     if unknown or not names:
         near = get_close_matches(str(*unknown[:1]), known, n=1)
         raise ValueError(
-            f"`scoring` knows {sorted(_TRUTH_FREE)}, with the truth scikit-learn's "
-            "names (sklearn.metrics.get_scorer_names()), and functions; got "
+            f"`scoring` must be a function or one of {sorted(_TRUTH_FREE)}, with the "
+            "truth also a name of sklearn.metrics.get_scorer_names(); got "
             f"{scoring!r}." + (f" Did you mean {near[0]!r}?" if near else "")
         )
     if isinstance(scoring, str):
@@ -250,8 +250,8 @@ def _score(
             value = np.nan
     if np.isnan(value):
         raise ValueError(
-            f"The score {score!r} is not defined where a label is missing, and of "
-            f"{len(labels)} test rows none has the true label "
+            f"The score {score!r} needs test rows of every label, but none of "
+            f"{len(labels)} test rows has the true label "
             f"{labels.classes[np.setdiff1d(known, truth)].tolist()[0]!r}. Use fewer "
             "folds, or cv=StratifiedCandidateKFold(...)."
         )

@@ -1,4 +1,4 @@
-"""Partial multi-label learning: classifiers, selectors, and data to try them on."""
+"""Partial multi-label learning: classifiers, selectors and label noise."""
 
 from partlearn.multilabel._granular_balls import granular_ball_confidence
 from partlearn.multilabel._noise import (

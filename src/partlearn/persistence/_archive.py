@@ -15,15 +15,15 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._sizes import SIZES
 from partlearn.io import Budget, DataFormatError, DataLimitError, Limits, regular_size
 
 STRUCTURE = "model.json"
-MAX_MEMBERS = 2**17
 # Python needs up to this many bytes for one byte of JSON: an empty list and its place
 # in another, once as it is read and once as it is built.
 JSON_COST = 64
 _MEMBER = re.compile(r"arrays/(0|[1-9][0-9]{0,6})", re.ASCII)
-_CHUNK = 2**20
+_BLOCK = 2**20
 _PROBE = 1 << 16  # bytes of an array that show whether it can be compressed
 _STAMP = (1980, 1, 1, 0, 0, 0)  # the same model gives the same file
 _DAMAGE = (
@@ -50,7 +50,7 @@ def write_archive(
             fortran = array.flags.f_contiguous and not array.flags.c_contiguous
             flat = (array.T if fortran else array).ravel()  # no copy if contiguous
             flat = flat.astype(flat.dtype.newbyteorder("<"), copy=False)
-            step = max(1, _CHUNK // max(1, flat.itemsize))
+            step = max(1, _BLOCK // max(1, flat.itemsize))
             blocks = (flat[k : k + step].tobytes() for k in range(0, flat.size, step))
             _write_member(archive, f"arrays/{i}", blocks, _method(flat))
 
@@ -80,9 +80,10 @@ class Archive:
         self._archive = archive
         self._arrays: dict[int, zipfile.ZipInfo] = {}
         infos = archive.infolist()
-        if len(infos) > MAX_MEMBERS:
+        if len(infos) > SIZES.archive_members:
             raise DataLimitError(
-                f"the file has {len(infos):,} members; at most {MAX_MEMBERS:,} are read"
+                f"the file has {len(infos):,} members; at most "
+                f"{SIZES.archive_members:,} are read"
             )
         names = [info.filename for info in infos]
         if len(set(names)) < len(names):
@@ -140,7 +141,7 @@ class Archive:
         view = flat.view(np.uint8) if flat.nbytes else np.empty(0, np.uint8)
         done = 0
         with _reading(info.filename), self._archive.open(info) as member:
-            while block := member.read(_CHUNK):
+            while block := member.read(_BLOCK):
                 view[done : done + len(block)] = np.frombuffer(block, np.uint8)
                 done += len(block)
         if done != flat.nbytes:

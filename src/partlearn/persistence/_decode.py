@@ -41,7 +41,7 @@ class Decoder:
             return
         if isinstance(node, float):
             if not math.isfinite(node):
-                raise DataFormatError("a number is too large to be one")
+                raise DataFormatError("a number is too large")
             return
         if isinstance(node, list):
             for item in node:
@@ -72,7 +72,7 @@ class Decoder:
             raise DataFormatError("a dictionary is not a list of pairs")
         for pair in pairs:
             if not (isinstance(pair, list) and len(pair) == 2 and _is_plain(pair[0])):
-                raise DataFormatError("a dictionary holds something else than pairs")
+                raise DataFormatError("a dictionary does not hold pairs")
             self.check(pair[0], owner, depth + 1)
             self.check(pair[1], owner, depth + 1)
         keys = [self.build(pair[0]) for pair in pairs]
@@ -121,7 +121,7 @@ class Decoder:
             raise DataFormatError("an array of values does not fill its shape")
         for value in values:
             if not _is_plain(value):
-                raise DataFormatError("an array of values holds something else")
+                raise DataFormatError("an array of values holds other objects")
             self.check(value, owner, depth + 1)
         _refuse_odd(self.build(values))
 
@@ -212,7 +212,7 @@ class Decoder:
             or len(shape) > 8
             or not all(type(n) is int and n >= 0 for n in shape)
         ):
-            raise DataFormatError("a shape is no short list of sizes")
+            raise DataFormatError("a shape is not a short list of sizes")
         if any(n > self._archive.budget.limits.max_bytes for n in shape):
             raise DataLimitError("a shape is larger than any array may be")
         return shape

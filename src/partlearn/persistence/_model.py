@@ -198,7 +198,7 @@ def load_model(path: str | os.PathLike[str], *, limits: Limits | None = None) ->
         raise error.at(path) from None
     except _UNFORESEEN as error:
         raise DataFormatError(
-            f"the model holds what cannot be put together ({type(error).__name__})",
+            f"the parts of the model do not fit together ({type(error).__name__})",
             path=path,
             advice=advice,
         ) from error

@@ -63,7 +63,7 @@ def build_tree(parts: Any) -> Any:
         raise DataFormatError("the description of a tree is incomplete")
     sizes = [parts[name] for name in ("n_features", "n_outputs")]
     if not all(type(size) is int and 0 <= size < 2**31 for size in sizes):
-        raise DataFormatError("the sizes of a tree are no sizes")
+        raise DataFormatError("the sizes of a tree are invalid")
     n_classes, values = parts["n_classes"], parts["values"]
     nodes = _check_nodes(parts["nodes"], dtype, parts["n_features"])
     if not (
@@ -136,7 +136,7 @@ def _build_boosted(fields: Any) -> Any:
     inner = leaf == 0
     flags = ("is_leaf", "missing_go_to_left", "is_categorical")
     if any(nodes[name].max() > 1 for name in flags):
-        raise DataFormatError("the flags of a boosted tree are no truth values")
+        raise DataFormatError("the flags of a boosted tree are not booleans")
     if not _are_children(nodes["left"], nodes["right"], inner):
         raise DataFormatError("a boosted tree has child indices out of range")
     if nodes["is_categorical"].any() or nodes["bitset_idx"].any():
@@ -271,7 +271,7 @@ def _check_text(vectorizer: TfidfVectorizer) -> None:
         raise DataFormatError("the vocabulary of a TfidfVectorizer skips columns")
     idf = getattr(vars(vectorizer).get("_tfidf"), "idf_", None)
     if idf is not None and len(idf) != len(words):
-        raise DataFormatError("a TfidfVectorizer weights other words than it knows")
+        raise DataFormatError("a TfidfVectorizer has weights of other words")
 
 
 def _check_encoder(encoder: Any) -> None:

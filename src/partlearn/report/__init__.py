@@ -1,4 +1,4 @@
-"""From results to pages: frames of a run, blocks, several renderers."""
+"""Summaries of runs and their renderers."""
 
 from partlearn.report._format import plural
 from partlearn.report._render import (

@@ -1,4 +1,4 @@
-"""Tables of anything: what their columns are, and classifiers that take them."""
+"""Encoding of tables, and estimates of the quality of their classifiers."""
 
 from partlearn.io import (
     as_text,
@@ -22,7 +22,7 @@ from partlearn.tables._dataset import (
     feature_names,
     refuse_for_matrix,
 )
-from partlearn.tables._deciding import agreement, tells_label, warn_of_columns
+from partlearn.tables._deciding import deciding_columns, warn_of_columns
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._known import number_matrix
 from partlearn.tables._labels import (

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from partlearn._arguments import argument
 from partlearn._typing import Indices
 from partlearn.candidates import Evidence, as_column, bag_runs
 from partlearn.io import DataFormatError, load_columns, open_tables
@@ -56,7 +57,7 @@ def read_bags(
     n = len(next(iter(columns.values()))) if columns else len(evidence)
     if len(values) not in (n, len(evidence)):
         raise ValueError(
-            f"`bags` must hold {n} values, one per row; got {len(values)}."
+            f"{argument('bags')} must hold {n} values, one per row; got {len(values)}."
         )
     if len(values) == n:
         values = [values[i] for i in evidence.rows]
@@ -141,11 +142,9 @@ def bag_params(estimator: Any, bags: Any) -> dict[str, Any]:
     if bags is None:
         return {}
     name, last = _last_step(estimator)
-    if not has_fit_parameter(last, "bags"):
-        raise ValueError(
-            f"{type(last).__name__} does not use bags. Leave out `bags`, or choose "
-            "crisp-classifier, kernel-crisp, crisp or a CandidateClassifier."
-        )
+    advice = "Choose crisp-classifier, kernel-crisp, crisp or a CandidateClassifier, or"
+    complaint = f"does not use bags. {advice} leave out {argument('bags')}."
+    require_fit_parameter(last, "bags", complaint)
     return {f"{name}__bags" if name else "bags": bags}
 
 
@@ -173,3 +172,19 @@ def learnt_rule(estimator: Any) -> dict[str, Any]:
 
 def _last_step(estimator: Any) -> tuple[str, Any]:
     return estimator.steps[-1] if isinstance(estimator, Pipeline) else ("", estimator)
+
+
+def require_fit_parameter(estimator: Any, parameter: str, complaint: str) -> None:
+    """Raise if `fit` of an estimator lacks a parameter.
+
+    Parameters
+    ----------
+    estimator : estimator
+        An estimator; the message starts with its class.
+    parameter : str
+        The parameter.
+    complaint : str
+        Rest of the message.
+    """
+    if not has_fit_parameter(estimator, parameter):
+        raise ValueError(f"{type(estimator).__name__} {complaint}")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._arguments import argument
 from partlearn._typing import Array, Mask
 from partlearn.io import Columns, DataFormatError, columns_of, form_of, origin_of
 from partlearn.tables._encoder import TableEncoder
@@ -51,8 +52,10 @@ class BlockEncoder:
                     f"a {kind} in the first rows",
                     path=path,
                     where=f"row {start + rows[0]}",
-                    advice="Mend the cell, or say what the column is with `number`, "
-                    "`category`, `date` or `text`, or leave it out with `ignore`.",
+                    advice="Mend the cell, or say what the column is with "
+                    f"{argument('number')}, "
+                    f"{argument('category')}, {argument('date')} or "
+                    f"{argument('text')}, or leave it out with {argument('ignore')}.",
                 )
         return self._encoder.transform(columns)
 

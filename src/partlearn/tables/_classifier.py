@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from partlearn._arguments import argument
 from partlearn._math.blocks import Rows
 from partlearn._registry import DEFAULT_METHOD
 from partlearn._typing import Array, Indices
@@ -26,7 +27,12 @@ from partlearn.io import (
     take_rows,
 )
 from partlearn.metrics import approximated_accuracy
-from partlearn.tables._bags import RUNS, bag_params, read_bags
+from partlearn.tables._bags import (
+    RUNS,
+    bag_params,
+    read_bags,
+    require_fit_parameter,
+)
 from partlearn.tables._blocks import BlockEncoder
 from partlearn.tables._column_kinds import ColumnKind, as_names, check_names
 from partlearn.tables._deciding import warn_of_columns
@@ -77,10 +83,10 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         group are held out together in the estimate of quality and in the folds of
         methods with groups.
     bags : str, default=None
-        Column that says which rows share one list of labels, such as the photograph of
-        a face: each label of the list belongs to at least one of them. No feature.
-        "runs" stands for runs of rows with equal sets, unless a column is called so.
-        For methods whose `fit` takes bags; see
+        Column of the bag: rows with the same value share one list of labels, such as
+        the photograph of a face: each label of the list belongs to at least one of
+        them. No feature. "runs" stands for runs of rows with equal sets, unless a
+        column is called so. For methods whose `fit` takes bags; see
         :func:`~partlearn.candidates.bag_confidence`.
     gold : str, default=None
         Column with the true labels of a random sample of rows, empty elsewhere: no
@@ -105,7 +111,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         The labels.
     encoder_ : TableEncoder
-        The fitted encoder; ``encoder_.report()`` says what each column is.
+        The fitted encoder; ``encoder_.report()`` lists the kinds of the columns.
     estimator_ : estimator
         The fitted learner.
     n_unlabelled_ : int
@@ -224,7 +230,8 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
             )
         if y is None or (isinstance(y, (list, tuple)) and not y):
             raise ValueError(
-                "Name the columns with the labels (`labels`, or the second argument of "
+                f"Name the columns with the labels ({argument('labels')}, or the "
+                "second argument of "
                 "fit), or pass labels."
             )
         if self._several:
@@ -266,10 +273,14 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         if self.gold is None:
             return {}
         if self._several:
-            raise ValueError("`gold` is for single labels; leave it out for tags.")
+            raise ValueError(
+                f"{argument('gold')} is for single labels; leave it out for tags."
+            )
         known = read_gold(self.gold, columns, rows, rows)
         if not known and len(rows) == row_count(columns):
-            raise ValueError(f"Column {self.gold!r} holds no label; leave out `gold`.")
+            raise ValueError(
+                f"Column {self.gold!r} holds no label; leave out {argument('gold')}."
+            )
         return known
 
     def fit_evidence(
@@ -332,7 +343,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         if (bags is None) != (self.bags is None):
             raise ValueError(
                 "Blocks of rows need the bags of all rows where the classifier has "
-                "`bags`, and nowhere else."
+                f"{argument('bags')}, and nowhere else."
             )
         if len(evidence) < len(rows):
             raise ValueError(
@@ -341,7 +352,8 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
             )
         if any(name is not None for name in (self.groups, self.weight, self.gold)):
             raise ValueError(
-                "Blocks of rows take no `groups`, `weight` and `gold`. Leave them out, "
+                f"Blocks of rows take no {argument('groups')}, {argument('weight')} "
+                f"and {argument('gold')}. Leave them out, "
                 "or train on a single table in memory."
             )
         self.n_unlabelled_ = 0
@@ -366,8 +378,8 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         for name, use in self._beside(table).items():
             if name in label_columns and use != "bags":
                 raise ValueError(
-                    f"`{use}`: column {name!r} holds the labels to learn from; name "
-                    f"another one, or leave out `{use}`."
+                    f"{argument(use)}: column {name!r} holds the labels to learn from; "
+                    f"name another one, or leave out {argument(use)}."
                 )
         given = dict(table)  # the encoder replaces text that is numbers
         Z = self.encoder_.fit_transform(table)
@@ -433,12 +445,13 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         if self.groups is not None and has_fit_parameter(learner, "groups"):
             params["groups"] = table[self.groups]
         if self.weight is not None:
-            if not has_fit_parameter(learner, "sample_weight"):
-                raise ValueError(
-                    f"{type(learner).__name__} takes no weights of rows. Leave out "
-                    "`weight`, or name a classifier that does, such as "
-                    "sklearn.linear_model:LogisticRegression."
-                )
+            require_fit_parameter(
+                learner,
+                "sample_weight",
+                "takes no weights of rows. Choose a classifier that does, such as "
+                "sklearn.linear_model:LogisticRegression, or leave out "
+                f"{argument('weight')}.",
+            )
             params["sample_weight"] = numbers_in(table[self.weight])
         return params
 
@@ -447,14 +460,16 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         if self.class_weight is None:
             return None
         if self._several:
-            raise ValueError("`class_weight` is for single labels; leave it out.")
+            raise ValueError(
+                f"{argument('class_weight')} is for single labels; leave it out."
+            )
         if self.class_weight == "balanced":
             share = evidence.confidence().mean(axis=0)
             return np.asarray(1 / (len(names) * np.maximum(share, 1 / len(evidence))))
         if not isinstance(self.class_weight, Mapping):
             raise TypeError(
-                '`class_weight` must be "balanced" or a mapping of labels to numbers; '
-                f"got {self.class_weight!r}."
+                f"{argument('class_weight')} must be 'balanced' or a mapping of labels "
+                f"to numbers; got {self.class_weight!r}."
             )
         check_names(
             map(str, self.class_weight), map(str, names), "class_weight", "label"
@@ -463,7 +478,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         weights = np.array([given.get(str(name), 1.0) for name in names])
         if not (np.isfinite(weights) & (weights > 0)).all():
             raise ValueError(
-                f"`class_weight` must be positive; got {self.class_weight}."
+                f"{argument('class_weight')} must be positive; got {self.class_weight}."
             )
         return weights
 
@@ -535,7 +550,9 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
             predicted = true_labels(self.predict(columns)).astype(str)
             return float(accuracy_score(truth, predicted, sample_weight=sample_weight))
         if sample_weight is not None:
-            raise ValueError("`sample_weight` goes with true labels; leave it out.")
+            raise ValueError(
+                f"{argument('sample_weight')} goes with true labels; leave it out."
+            )
         evidence, _ = self.read_labels(columns, y)
         P = self.predict_proba(take_rows(columns, evidence.rows))
         best = self._decision(P).argmax(axis=1)
@@ -551,6 +568,6 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
             if len(values) > 1 and values - {""} <= known:
                 raise ValueError(
                     f"Column {name!r} holds labels. If it is the truth or another "
-                    "label column, leave it out with `ignore`; if it is a "
-                    "feature, say so with `category`."
+                    f"label column, leave it out with {argument('ignore')}; if it is a "
+                    f"feature, name it with {argument('category')}."
                 )

@@ -10,6 +10,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._arguments import argument
 from partlearn.candidates import MISSING_WORDS, check_known, is_missing_text
 from partlearn.io import find_writing, form_of, numbers_in
 from partlearn.tables._moments import find_format
@@ -67,7 +68,7 @@ def check_names(
     """Names of columns that must be there; a wrong one gets the nearest right one."""
     names, known = list(wanted), list(known)
     for name in names:
-        check_known(name, known, f"`{option}`: there is no {what} {name!r}.")
+        check_known(name, known, f"{argument(option)}: there is no {what} {name!r}.")
     return names
 
 
@@ -116,7 +117,8 @@ def _as_date(name: str, column: NDArray[Any]) -> ColumnKind:
     if form is None:
         shown = repr(texts[0][:40]) if texts else "numbers"
         raise ValueError(
-            f"`date`: column {name!r} holds {shown}, which is not a known way of "
+            f"{argument('date')}: column {name!r} holds {shown}, which is not a known "
+            "way of "
             "writing a date; write dates as 2024-12-31."
         )
     return ColumnKind("date", GIVEN, form)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import Bunch
 
+from partlearn._arguments import argument
 from partlearn.candidates import Evidence, Tags
 from partlearn.io import (
     AmbiguousDataError,
@@ -272,7 +273,7 @@ def dataset_of(
     """
     if task is not None and task not in _TASKS:
         words = ", ".join(_TASKS)
-        raise ValueError(f"`task` must be one of {words}; got {task!r}.")
+        raise ValueError(f"{argument('task')} must be one of {words}; got {task!r}.")
     chosen = dict(roles or {})
     hidden = as_names(chosen.pop("ignore", ()))
     path = Path(source) if isinstance(source, (str, os.PathLike)) else None
@@ -280,7 +281,8 @@ def dataset_of(
         refuse_for_matrix(path, chosen, bags)
         if task == "tags":
             raise ValueError(
-                f'`task`="tags" is for tables; {path.name} is a matrix of numbers.'
+                f"{argument('task', 'tags')} is for tables; {path.name} is a matrix of "
+                "numbers."
             )
         given: Any = None if task == "single" else task
         bunch = read(
@@ -288,7 +290,9 @@ def dataset_of(
         )
         if bags == "bags":
             if bunch.get("bags") is None:
-                raise ValueError("the file holds no bags; use `bags` with runs.")
+                raise ValueError(
+                    f"the file holds no bags; use {argument('bags')} with runs."
+                )
             bags = bunch.bags
         return Dataset(
             bunch.data,
@@ -364,8 +368,9 @@ def check_truth(
         check_names([truth], columns, "truth")
     if truth in labels:
         raise ValueError(
-            f"`truth`: column {truth!r} holds the labels to learn from; name another "
-            "one, or leave out `truth`."
+            f"{argument('truth')}: column {truth!r} holds the labels to learn from; "
+            "name another "
+            f"one, or leave out {argument('truth')}."
         )
     return truth
 
@@ -384,11 +389,14 @@ def refuse_for_matrix(path: Path, roles: Mapping[str, Any], bags: Any) -> None:
     """
     if said := next((name for name, value in roles.items() if value), None):
         raise ValueError(
-            f"`{said}` is for tables; {path.name} is a matrix of numbers: leave it out."
+            f"{argument(said)} is for tables; {path.name} is a matrix of numbers. "
+            "Leave "
+            "it out."
         )
     if bags not in (None, "runs", "bags"):
         raise ValueError(
-            f"`bags`: {path.name} is a matrix of numbers without a column {bags!r}; "
+            f"{argument('bags')}: {path.name} is a matrix of numbers without a column "
+            f"{bags!r}; "
             "use runs, bags for the bags of a NumPy archive, or leave it out."
         )
 
@@ -409,7 +417,7 @@ def _matrix_labels(bunch: Bunch, path: Path | None) -> Evidence:
     if S is None:
         # One label per row is a set of one.
         if bunch.truth is None or bunch.truth.ndim != 1:
-            advice = "Name their column with labels=."
+            advice = f"Name their column with {argument('labels')}."
             if path is not None and format_of(path, None) in ("arff", "libsvm"):
                 advice = (
                     "If its labels are candidates, use what `partlearn data convert "
@@ -429,9 +437,9 @@ def _matrix_labels(bunch: Bunch, path: Path | None) -> Evidence:
         )
     if len(names) == 1:
         raise DataFormatError(
-            f"there is no other label than {names[0]!r}",
+            f"there is only one label, {names[0]!r}",
             path=path,
-            advice="Add rows of another label: nothing can be learnt from one.",
+            advice="Add rows of another label.",
         )
     evidence = bunch.get("evidence")
     return Evidence(S, names) if evidence is None else evidence

@@ -2,20 +2,26 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._arguments import argument
 from partlearn._typing import Mask
 from partlearn.candidates import warn_caller
 from partlearn.io import as_text, form_of, numbers_in
 from partlearn.tables._column_kinds import GIVEN, ColumnKind
 from partlearn.tables._known import known_cells
 
+_SAMPLE = 500  # rows by which most columns are ruled out
+_FREQUENT = 0.9  # share of sets from which a label does not count
 _AGREE = 0.98  # share of rows that makes a column look like a label
 _ENOUGH = 5  # rows with the same value that make agreement remarkable
+_COVERED = 0.9  # share of rows that have such values
+
+T = TypeVar("T")
 
 
 def warn_of_columns(
@@ -38,15 +44,30 @@ def warn_of_columns(
         Columns whose values decide the label.
     """
     _warn_unread(columns, kinds)
-    names = deciding_columns(columns, kinds, S)
+    # A column that the caller declared a feature is one.
+    features = (
+        (name, _codes(columns[name]))
+        for name, kind in kinds.items()
+        if kind.used and kind.kind != "date" and kind.reason != GIVEN
+    )
+    names = deciding_columns(features, S)
     if names:
+        more = f" So do {', '.join(map(repr, names[1:5]))}." if names[1:] else ""
         warn_caller(
             f"Column {names[0]!r} decides the label alone: rows of equal value share a "
-            "candidate. If it was made from the labels, leave it out with `ignore`; "
-            "scores would be too good."
-            + (f" So do {', '.join(map(repr, names[1:5]))}." if names[1:] else "")
+            "candidate. If it was made from the labels, leave it out with "
+            f"{argument('ignore')}; scores would be too good.{more}"
         )
     return names
+
+
+def _codes(column: NDArray[Any]) -> NDArray[Any]:
+    """Numbers for the distinct texts of a column; numbers stay."""
+    if column.dtype.kind != "O":
+        return column
+    place: dict[str, int] = {}
+    texts = ((as_text(value) or "").strip() for value in column)
+    return np.array([place.setdefault(text, len(place)) for text in texts])
 
 
 def _warn_unread(
@@ -71,40 +92,52 @@ def _warn_unread(
         warn_caller(
             f"Cells that are no number or date were read as missing: "
             f"{', '.join(told[:5])}{', ...' if told[5:] else ''}. Correct them, or "
-            "name the column in `category`."
+            f"name the column in {argument('category')}."
         )
 
 
-def deciding_columns(
-    columns: Mapping[str, NDArray[Any]], kinds: Mapping[str, ColumnKind], S: Mask
-) -> list[str]:
-    """Columns in which rows of equal value share a candidate, for several values."""
-    rare = S.mean(axis=0) < 0.9
-    sample = np.unique(np.linspace(0, len(S) - 1, 500).astype(np.intp))
+def deciding_columns(columns: Iterable[tuple[T, NDArray[Any]]], S: Mask) -> list[T]:
+    """Find columns in which rows of equal value share a candidate.
+
+    Labels that nearly all sets contain do not count, nor do values of few rows. A few
+    wrong sets are allowed.
+
+    Parameters
+    ----------
+    columns : iterable of (name, ndarray of shape (n_rows,))
+        The columns.
+    S : ndarray of bool, shape (n_rows, n_classes)
+        Candidates.
+
+    Returns
+    -------
+    names : list
+        Names of the columns.
+    """
+    rare = S.mean(axis=0) < _FREQUENT
+    sample = np.unique(np.linspace(0, len(S) - 1, _SAMPLE).astype(np.intp))
+    few, most = S[sample], max(50, 2 * S.shape[1])
     names = []
-    for name, kind in kinds.items():
-        # What the caller says is a feature is one.
-        if not kind.used or kind.kind == "date" or kind.reason == GIVEN:
+    for name, column in columns:
+        # A sample is enough to pass over nearly all columns.
+        if (
+            len(np.unique(column[sample])) > most
+            or _agreement(column[sample], few, rare, 2)[0] < _AGREE - 0.05
+        ):
             continue
-        column = columns[name]
-        if column.dtype.kind == "O":
-            place: dict[str, int] = {}
-            texts = ((as_text(value) or "").strip() for value in column)
-            column = np.array([place.setdefault(t, len(place)) for t in texts])
-        few = column[sample]
-        if len(np.unique(few)) > max(50, 2 * S.shape[1]):
-            continue
-        if agreement(few, S[sample], rare, 2)[0] < _AGREE - 0.05:
-            continue
-        if tells_label(column, S, rare):
-            names.append(name)
+        values, size = np.unique(column, return_counts=True)
+        often = size[size >= _ENOUGH].sum()
+        if 2 <= len(values) <= most and often >= _COVERED * len(column):
+            share, labels = _agreement(column, S, rare, _ENOUGH)
+            if share >= _AGREE and labels > 1:
+                names.append(name)
     return names
 
 
-def agreement(
+def _agreement(
     column: NDArray[Any], S: Mask, rare: Mask, enough: int
 ) -> tuple[float, int]:
-    """Return which share of rows has the commonest label of its value.
+    """Return the share of rows with the commonest label of their value.
 
     Only values of at least `enough` rows and `rare` labels count. The second result
     is the number of different commonest labels.
@@ -118,19 +151,3 @@ def agreement(
         return 1.0, 0
     share = counts.max(axis=1).sum() / size[size >= enough].sum()
     return float(share), len(np.unique(counts.argmax(axis=1)))
-
-
-def tells_label(column: NDArray[Any], S: Mask, rare: Mask) -> bool:
-    """Tell whether rows of equal value share a candidate, for several values.
-
-    Labels which nearly every set contains do not count, nor do values that few rows
-    have: agreement must be remarkable. A few wrong sets do not hide it.
-    """
-    values, size = np.unique(column, return_counts=True)
-    often = size >= _ENOUGH
-    if not 2 <= len(values) <= max(50, 2 * S.shape[1]):
-        return False
-    if size[often].sum() < 0.9 * len(column):
-        return False
-    share, labels = agreement(column, S, rare, _ENOUGH)
-    return share >= _AGREE and labels > 1

@@ -15,6 +15,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn._arguments import argument
 from partlearn._typing import Array, Mask
 from partlearn.candidates import is_missing_text
 from partlearn.io import as_text, columns_of, form_of, numbers_in
@@ -156,7 +157,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             told = "; ".join(f"{n}: {k.kind}" for n, k in self.kinds_.items())
             raise ValueError(
                 f"No column of the table can be used as a feature ({told}). Say what "
-                "the columns are with `number`, `category`, `date` or `text`."
+                f"the columns are with {argument('number')}, {argument('category')}, "
+                f"{argument('date')} or {argument('text')}."
             )
         self.kept_ = np.ptp(encoded, axis=0) > 0
         if not self.kept_.any():
@@ -290,8 +292,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             for name in check_names(as_names(getattr(self, mark)), columns, mark):
                 if given.get(name, kind) != kind:
                     raise ValueError(
-                        f"Column {name!r} cannot be {given[name]} and {kind} at once; "
-                        "say one of them."
+                        f"Column {name!r} is given as {given[name]} and as {kind}; "
+                        "give one kind."
                     )
                 given[name] = kind
         return given

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from partlearn._arguments import argument
 from partlearn._typing import Indices
 from partlearn.candidates import (
     Evidence,
@@ -61,14 +62,16 @@ def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:
             raise AmbiguousDataError(
                 "no label column found; columns are "
                 + ", ".join(map(repr, columns[:20])),
-                advice="Name it with labels=.",
+                advice=f"Name it with {argument('labels')}.",
             )
         return matching
     if labels in columns:
         return [labels]
     names = check_names(map(str.strip, labels.split(",")), columns, "labels")
     if len(set(names)) < len(names):
-        raise ValueError(f"`labels`: {labels!r} names a column twice; name it once.")
+        raise ValueError(
+            f"{argument('labels')}: {labels!r} names a column twice; name it once."
+        )
     return names
 
 
@@ -259,7 +262,7 @@ def labels_by_place(
         n = len(places.get(str(name), ()))
         if n != 1:
             which = f"which {n} rows are called" if n else "which is not there"
-            raise ValueError(f"`{option}` name row {name!r}, {which}.")
+            raise ValueError(f"{argument(option)} name row {name!r}, {which}.")
     return {places[str(name)][0]: label for name, label in corrections.items()}
 
 
@@ -293,7 +296,8 @@ def read_gold(
     values = true_labels(gold)
     if values.shape != index.shape:
         raise ValueError(
-            f"`gold` must hold {len(index)} labels, one per row, None where it is not "
+            f"{argument('gold')} must hold {len(index)} labels, one per row, None "
+            "where it is not "
             f"known; got shape {values.shape}."
         )
     return {i: label for i, label in enumerate(values) if label is not None}

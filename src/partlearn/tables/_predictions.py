@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn._arguments import argument
 from partlearn._extras import import_optional
 from partlearn._typing import Array, Mask
 from partlearn.candidates import bag_confidence, restrict_confidence
@@ -107,7 +108,7 @@ class PredictionsMixin:
         if given_candidates:
             raise ValueError(
                 "`coverage` and `accuracy` are calibrated for rows without "
-                "candidates; leave out `labels`, or both."
+                f"candidates; leave out {argument('labels')}, or both."
             )
         calibration = self._checked_calibration()
         if accuracy is not None:
@@ -163,7 +164,8 @@ class PredictionsMixin:
         if self._several:
             if y is not None or bags is not None or coverage or accuracy:
                 raise ValueError(
-                    "Tags are predicted without `labels`, `bags`, `coverage` and "
+                    f"Tags are predicted without {argument('labels')}, "
+                    f"{argument('bags')}, `coverage` and "
                     "`accuracy`; leave them out."
                 )
             form = getattr(self, "tag_form_", None)
@@ -174,7 +176,8 @@ class PredictionsMixin:
                 P = self._given_list(P, columns, y, bags)
             elif bags is not None:
                 raise ValueError(
-                    "`bags` are for rows that share a list; pass `labels` as well."
+                    f"{argument('bags')} are for rows that share a list; pass "
+                    f"{argument('labels')} as well."
                 )
             told = self._told_labels(P)
             told |= self._calibrated_columns(
@@ -186,7 +189,8 @@ class PredictionsMixin:
         head = {n: columns[n] for n in names} if names else {"row": rows}
         if taken := [name for name in head if name in told]:
             raise ValueError(
-                f"`id`: predictions have a column {taken[0]!r} as well; rename yours."
+                f"{argument('id')}: predictions have a column {taken[0]!r} as well; "
+                "rename yours."
             )
         return {**head, **told}
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from partlearn._arguments import argument
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import (
     Evidence,
@@ -306,7 +307,9 @@ def _calibration(
 def _true_labels(truth: ArrayLike, evidence: Evidence) -> NDArray[Any]:
     values = true_labels(truth)
     if values.ndim != 1 or len(values) <= evidence.rows.max(initial=0):
-        raise ValueError("`truth` must hold one label per row of the table.")
+        raise ValueError(
+            f"{argument('truth')} must hold one label per row of the table."
+        )
     warn_unknown_truth(values[evidence.rows], evidence.classes)
     return values[evidence.rows]
 
@@ -323,7 +326,7 @@ def _fit_singles(
     """Fit the same learner on the rows whose label is certain."""
     singles = part[np.flatnonzero(part.candidates.sum(axis=1) == 1)]
     if len(np.unique(singles.candidates.argmax(axis=1))) < 2:
-        raise ValueError("fewer than two labels are ever alone")
+        raise ValueError("fewer than two labels occur in sets of one")
     return clone(classifier).fit_evidence(columns, singles, names)
 
 

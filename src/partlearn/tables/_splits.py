@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from partlearn._arguments import argument
 from partlearn._progress import iterations
 from partlearn._typing import Array, Indices
 from partlearn.candidates import bag_codes
@@ -155,7 +156,8 @@ def read_times(name: str, columns: Columns, rows: Sequence[int] | Indices) -> Ar
     if unread:
         first = int(rows[np.flatnonzero(np.isnan(values))[0]])
         raise ValueError(
-            f"`time`: {unread} rows of column {name!r} hold neither a date nor a "
+            f"{argument('time')}: {unread} rows of column {name!r} hold neither a date "
+            "nor a "
             f"number; the first is row {first}. Mend them, or name another column."
         )
     return values
@@ -185,8 +187,8 @@ def _later_parts(moments: Array, count: int) -> list[tuple[Indices, Indices]]:
             splits.append((train, test))
     if not splits:
         raise ValueError(
-            "`time`: all rows are of the same moment, so that none is later. Name "
-            "another column, or leave it out."
+            f"{argument('time')}: all rows have the same time, so none can be held "
+            "out as later. Name another column, or leave it out."
         )
     return splits
 

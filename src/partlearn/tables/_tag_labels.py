@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils import check_array
 
+from partlearn._arguments import argument
 from partlearn._extras import import_optional
 from partlearn._math.linalg import z_scores
 from partlearn._typing import Array, Indices, Mask
@@ -216,7 +217,9 @@ class TagDisambiguation:
         here = Tags(self.tags.weights, self.classes, rows=self.rows)
         Y, known = true_matrix(known_tags, here)
         if not known.any():
-            raise ValueError("`truth` holds no row of these; leave it out.")
+            raise ValueError(
+                f"{argument('truth')} holds no row of these; leave it out."
+            )
         S, doubtful = self.tags.candidates[known], self.doubtful[known]
         missing = self.missing[known]
         return TagAgreement(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
+from partlearn._arguments import argument
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import Evidence, Tags, check_tags
 from partlearn.io import (
@@ -203,8 +204,8 @@ def held_out_labels(
     labels, names = classifier.read_labels(columns, y)
     if len(labels) < cv:
         raise ValueError(
-            f"{len(labels)} labelled rows are too few for {cv} folds; ask for fewer "
-            "folds, or for none (0)."
+            f"{len(labels)} labeled rows are too few for {cv} folds; use fewer "
+            "folds, or 0 for none."
         )
     return labels, names
 
@@ -408,6 +409,7 @@ def refuse_several(values: Any, what: str) -> None:
         raise AmbiguousDataError(
             f"{what} names several true labels in {len(several)} rows, the first is "
             f"row {several[0]}",
-            advice='If several labels of a row may be true, pass task="tags"; if not, '
+            advice="If several labels of a row may be true, pass "
+            f"{argument('task', 'tags')}; if not, "
             "leave one true label in each row.",
         )

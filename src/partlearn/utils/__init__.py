@@ -1,4 +1,4 @@
-"""Public checks that any partial-label estimator can run."""
+"""Checks for estimators of partial-label data."""
 
 from partlearn.utils._discovery import all_estimators
 from partlearn.utils._estimator_checks import (

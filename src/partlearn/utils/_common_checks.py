@@ -205,7 +205,7 @@ def applicable_checks(
         yield check.__name__, check
 
 
-def check_label_sets(estimator: Any) -> None:
+def check_candidate_sets(estimator: Any) -> None:
     """Sets of text labels mean the same as a matrix, and name the classes."""
     X, S = problem(estimator)
     fitted = fit(estimator, X, [set(NAMES[row]) for row in S])
@@ -419,7 +419,7 @@ def check_unhashable_labels(estimator: Any) -> None:
 
 
 _COMMON: list[Check] = [
-    check_label_sets,
+    check_candidate_sets,
     check_frame_of_candidates,
     check_sparse_candidates,
     check_permuted_classes,

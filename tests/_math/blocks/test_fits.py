@@ -14,12 +14,11 @@ from sklearn.datasets import make_blobs
 from tests.settling import fit_briefly
 
 from partlearn._math.blocks import Rows, as_rows
-from partlearn._math.crossfit import _geometries as geometries
+from partlearn._sizes import SIZES
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN, PLSVM, CRISPClassifier
 from partlearn.decomposition import CENDA, CRISP, PLDA, KernelCRISP, TunedPCA
 from partlearn.feature_selection import SAUTE, MaxRelevance
-from partlearn.feature_selection import _relevance as relevance
 
 X, TRUTH = make_blobs(
     400, n_features=8, centers=5, cluster_std=5.0, center_box=(-5, 5), random_state=0
@@ -118,7 +117,7 @@ def test_features_of_blocks_that_dask_holds_are_not_kept_here(monkeypatch):
     """Features of many rows are kept only of rows that are in memory themselves."""
     model = CRISPClassifier(use_neighbors=False, n_landmarks=25, max_iter=4)
     expected = fit_briefly(clone(model), X, S)
-    monkeypatch.setattr(geometries, "EXACT_ROWS", 100)
+    monkeypatch.setattr(SIZES, "exact_rows", 100)
     assert_same_fit(fit_briefly(clone(expected), X, S), expected)
     lazy = da.from_array(X, chunks=(60, 8))
     assert_same_fit(fit_briefly(clone(expected), lazy, S), expected)
@@ -129,7 +128,7 @@ def test_scores_found_in_single_precision_are_refined(monkeypatch, model):
     """Large data in memory are searched in single precision; blocks never are."""
     pytest.importorskip("numba")
     expected = fit_briefly(clone(model), in_blocks((150, 250)), S)
-    monkeypatch.setattr(relevance, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(SIZES, "relevance_compiled", 0)
     assert_same_fit(fit_briefly(clone(model), X, S), expected)
 
 
@@ -183,7 +182,7 @@ def test_what_is_no_sum_is_refused_with_advice(estimator, advice):
 
 
 def test_exact_kernels_of_many_rows_are_refused(monkeypatch):
-    monkeypatch.setattr(geometries, "EXACT_KERNELS", 399)
+    monkeypatch.setattr(SIZES, "exact_kernel_rows", 399)
     model = CRISPClassifier(use_neighbors=False, n_landmarks=None)
     with pytest.raises(ValueError, match=r"needs all rows at once.*Set n_landmarks"):
         model.fit(in_blocks((200, 200)), S)

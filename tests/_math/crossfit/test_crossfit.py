@@ -34,6 +34,7 @@ from partlearn._math.crossfit._experts import (
 from partlearn._math.crossfit._scores import RIDGE_GRID
 from partlearn._math.linalg import standardize
 from partlearn._math.linalg._svd import randomized_left
+from partlearn._sizes import SIZES
 from partlearn.candidates import make_candidates, uniform_confidence
 
 
@@ -128,8 +129,8 @@ def test_randomised_decomposition_agrees_with_lanczos(monkeypatch):
     assert_allclose(cosine, 1, atol=1e-6)
     # The decomposition takes this way above a size, and knows the whole variance.
     total = (matrix.dense**2).sum()
-    monkeypatch.setattr("partlearn._math.linalg._svd.FULL_SIZE", 100)
-    monkeypatch.setattr("partlearn._math.linalg._svd._TRUNCATED_RANK", 10)
+    monkeypatch.setattr(SIZES, "full_svd", 100)
+    monkeypatch.setattr(SIZES, "truncated_rank", 10)
     basis = decompose(matrix, total, None, rng)
     assert_allclose(basis.s, values[::-1], rtol=1e-6)
     assert_allclose(basis.mean_square, total / 150)

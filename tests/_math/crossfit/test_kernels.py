@@ -21,6 +21,7 @@ from partlearn._math.crossfit._kernels import (
     median_distance,
     nystroem_basis,
 )
+from partlearn._sizes import SIZES
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.classification import CRISPClassifier
 
@@ -46,12 +47,12 @@ def test_blocks_are_the_definition(kernel, monkeypatch, global_random_seed):
     X, Z = rng.standard_normal((37, 6)), rng.standard_normal((700, 6))
     expected = literal(kernel, X, Z, 1.7)
     assert_allclose(kernel_block(kernel, X, Z, 1.7), expected, atol=1e-13)
-    monkeypatch.setattr(kernels, "_ROWS", 16)
+    monkeypatch.setattr(SIZES, "kernel_rows", 16)
     K = kernel_matrix(kernel, X, 0.9)
     assert_array_equal(K, K.T)
     assert_array_equal(np.diag(K), 1)
     assert_allclose(K, literal(kernel, X, X, 0.9), atol=1e-13)
-    monkeypatch.setattr(kernels, "_ENTRIES", 5 * 700)
+    monkeypatch.setattr(SIZES, "kernel_entries", 5 * 700)
     M = rng.standard_normal((700, 3))
     assert_allclose(kernel_product(kernel, X, Z, 1.7, M), expected @ M, atol=1e-11)
 
@@ -199,12 +200,12 @@ def test_features_of_blocks_are_those_of_all_rows(kernel, d, global_random_seed)
 def test_many_rows_in_memory_have_their_features_by_blocks(monkeypatch):
     X, S = problem(0, m=900, d=5)
     expected = fit_briefly(CRISPClassifier(n_landmarks=40, max_iter=2), X, S)
-    monkeypatch.setattr(geometries, "EXACT_ROWS", 800)
-    monkeypatch.setattr(geometries, "BLOCK_ROWS", 250)
+    monkeypatch.setattr(SIZES, "exact_rows", 800)
+    monkeypatch.setattr(SIZES, "kernel_block_rows", 250)
     passes = []
     monkeypatch.setattr(Rows, "_log_pass", lambda *of: passes.append(of))
     model = fit_briefly(CRISPClassifier(n_landmarks=40, max_iter=2), X, S)
-    monkeypatch.setattr(geometries, "FEATURES", 0)
+    monkeypatch.setattr(SIZES, "kernel_features", 0)
     anew = fit_briefly(CRISPClassifier(n_landmarks=40, max_iter=2), X, S)
     assert passes
     assert_array_equal(model.label_confidence_, anew.label_confidence_)

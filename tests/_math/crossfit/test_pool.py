@@ -13,6 +13,7 @@ from partlearn._math.crossfit._experts import (
     pooled_confidence,
     smooth,
 )
+from partlearn._sizes import SIZES
 
 
 def problem(seed, m=60, q=4, E=5):
@@ -82,7 +83,7 @@ def test_a_warm_start_ends_at_the_same_place():
 def test_some_of_many_rows_find_the_weights(monkeypatch):
     experts, L = problem(0)
     all_rows = log_linear_weights(experts, L)
-    monkeypatch.setattr("partlearn._math.crossfit._experts._ENOUGH", len(L) // 2)
+    monkeypatch.setattr(SIZES, "pool_rows", len(L) // 2)
     some = np.sort(np.random.RandomState(0).permutation(len(L))[: len(L) // 2])
     found = log_linear_weights(experts, L)
     monkeypatch.undo()

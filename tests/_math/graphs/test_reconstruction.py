@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from partlearn._math.graphs import _reconstruction, reconstruction_graph
+from partlearn._math.graphs import reconstruction_graph
 from partlearn._math.neighbors import self_neighbors
+from partlearn._sizes import SIZES
 
 
 def test_a_row_between_its_neighbours_is_rebuilt_exactly():
@@ -19,7 +20,7 @@ def test_blocks_do_not_change_the_graph(global_random_seed, monkeypatch):
     points = rng.normal(size=(50, 3))
     neighbors = self_neighbors(points, 6)
     whole = reconstruction_graph(points, neighbors)
-    monkeypatch.setattr(_reconstruction, "_BLOCK", 100)
+    monkeypatch.setattr(SIZES, "reconstruction_block", 100)
     np.testing.assert_allclose(
         reconstruction_graph(points, neighbors).toarray(), whole.toarray(), atol=1e-12
     )

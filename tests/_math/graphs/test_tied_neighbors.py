@@ -7,11 +7,11 @@ from sklearn.neighbors import KNeighborsTransformer
 
 from partlearn._math.graphs import (
     TiedNeighbors,
-    _tied_neighbors,
     query_votes,
     vote,
 )
 from partlearn._math.neighbors import self_neighbors
+from partlearn._sizes import SIZES
 
 
 def literal(Z, F, k, kind="rank"):
@@ -84,7 +84,7 @@ def test_ties_that_were_expected_and_are_not_there(sparse):
 
 
 def test_more_ties_than_are_looked_at(monkeypatch):
-    monkeypatch.setattr(_tied_neighbors, "_MOST", 4)
+    monkeypatch.setattr(SIZES, "tied", 4)
     angle = np.arange(24) * np.pi / 12
     Z = np.vstack([[0.0, 0.0], np.column_stack([np.cos(angle), np.sin(angle)])])
     F = np.random.default_rng(0).random((25, 2))

@@ -6,12 +6,12 @@ import scipy.sparse as sp
 
 from partlearn._math.linalg import (
     ThinBasis,
-    _svd,
     leading_directions,
     leading_rank,
     standardize,
     thin_svd,
 )
+from partlearn._sizes import SIZES
 
 
 @pytest.mark.parametrize("shape", [(50, 6), (6, 50)], ids=["tall", "wide"])
@@ -33,7 +33,7 @@ def test_products_are_those_of_the_factors(shape, sparse, global_random_seed):
 
 
 def test_large_sides_are_refused(monkeypatch):
-    monkeypatch.setattr(_svd, "MAX_FACTOR", 4)
+    monkeypatch.setattr(SIZES, "largest_factor", 4)
     matrix, _, _ = standardize(np.eye(6))
     with pytest.raises(ValueError, match="6 rows and 6 columns"):
         ThinBasis(matrix)
@@ -64,6 +64,6 @@ def test_all_directions_are_used_where_one_side_is_small(monkeypatch):
     assert leading_directions(matrix, 6) is None
     assert leading_rank((4000, 10**6)) is None
     assert leading_rank((4001, 4001)) == 500
-    monkeypatch.setattr(_svd, "FULL_SIZE", 5)
-    monkeypatch.setattr(_svd, "_TRUNCATED_RANK", 2)
+    monkeypatch.setattr(SIZES, "full_svd", 5)
+    monkeypatch.setattr(SIZES, "truncated_rank", 2)
     assert leading_directions(matrix).shape == (6, 2)

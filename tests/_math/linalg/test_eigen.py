@@ -14,6 +14,7 @@ from partlearn._math.linalg import (
     fix_signs,
     standardize,
 )
+from partlearn._sizes import SIZES
 
 
 def problem(m, d, q, seed=0, sparse=False):
@@ -70,7 +71,7 @@ def test_the_small_side_is_factored():
 
 
 def test_nothing_large_is_factored(monkeypatch):
-    monkeypatch.setattr("partlearn._math.linalg._eigen.MAX_FACTOR", 5)
+    monkeypatch.setattr(SIZES, "largest_factor", 5)
     X, C = problem(30, 12, 3, sparse=True)
     solver = ThinEigenSolver(X, 0.5, 0.5)
     assert solver.route == "iterative"

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from partlearn._math.linalg import _squared_hinge as hinge
 from partlearn._math.linalg import squared_hinge, squared_hinge_labels
+from partlearn._sizes import SIZES
 
 
 @pytest.mark.parametrize("shape", [(40, 5), (15, 40)], ids=["tall", "wide"])
@@ -17,7 +17,7 @@ def test_machine_is_at_its_minimum(shape, kind, monkeypatch, global_random_seed)
     X = np.where(rng.uniform(size=shape) < 0.5, 0, rng.normal(size=shape))
     y = np.where(X[:, 0] + rng.normal(size=len(X)) > 0, 1.0, -1.0)
     if "gradients" in kind:
-        monkeypatch.setattr(hinge, "_DIRECT", 1)
+        monkeypatch.setattr(SIZES, "hinge_direct", 1)
     A = sp.csr_array(X) if "sparse" in kind else X
     w, b = squared_hinge(A, y, 0.7)
     pull = 2 * 0.7 * np.maximum(1 - y * (X @ w + b), 0) * y
@@ -36,7 +36,7 @@ def test_machine_where_nothing_separates():
 
 
 def test_machine_says_when_it_stops_early(monkeypatch):
-    monkeypatch.setattr(hinge, "_MAX_NEWTON", 1)
+    monkeypatch.setattr(SIZES, "hinge_newton", 1)
     X = np.random.default_rng(0).normal(size=(50, 3))
     y = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, 1.0, -1.0)
     with pytest.warns(ConvergenceWarning, match="after 1 Newton steps"):
@@ -59,7 +59,7 @@ def test_machines_do_not_depend_on_blocks_of_rows(monkeypatch):
     rng = np.random.default_rng(1)
     X, Y = rng.random((50, 6)), rng.random((50, 4)) < 0.5
     whole, _ = squared_hinge_labels(X, Y)
-    monkeypatch.setattr(hinge, "_BLOCK", 100)
+    monkeypatch.setattr(SIZES, "hinge_block", 100)
     np.testing.assert_allclose(squared_hinge_labels(X, Y)[0], whole, atol=1e-10)
 
 

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from partlearn._math.linalg import column_moments, standardize, thin_svd, z_scores
+from partlearn._sizes import SIZES
 
 
 def sparse_data(m=30, d=8, seed=0, dtype=np.float64):
@@ -41,7 +42,7 @@ def test_products(center, scale, form):
 def test_blocks_of_a_sparse_product(monkeypatch):
     X = sp.csr_array(sparse_data())
     whole = standardize(X)[0].gram()
-    monkeypatch.setattr("partlearn._math.linalg._standardized._BLOCK", 70)
+    monkeypatch.setattr(SIZES, "standardized_block", 70)
     np.testing.assert_array_equal(standardize(X)[0].gram(), whole)
 
 

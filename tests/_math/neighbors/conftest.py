@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import issparse
 
+from partlearn._sizes import SIZES
+
 
 def brute_force(Z, Q, k, exclude_self):
     """All pairs, from differences in float64, by (distance, index)."""
@@ -54,7 +56,7 @@ def small_tiles(monkeypatch):
     """Many blocks and tiles, and few pending candidates, on small data."""
     from partlearn._math.neighbors import _exact
 
-    monkeypatch.setattr(_exact, "_WIDEST", 40)
-    monkeypatch.setattr(_exact, "_TALLEST", 7)
-    monkeypatch.setattr(_exact, "PENDING", 50)
+    monkeypatch.setattr(SIZES, "tile_columns", 40)
+    monkeypatch.setattr(SIZES, "tile_rows", 7)
+    monkeypatch.setattr(SIZES, "pending", 50)
     return _exact

@@ -19,6 +19,7 @@ from partlearn._math.neighbors import (
     self_neighbors,
 )
 from partlearn._math.neighbors._exact import exact_neighbors
+from partlearn._sizes import SIZES
 
 # Whole numbers: squared distances are exact in any order of summation, so ties are
 # true ties and any correct program gives the same order.
@@ -163,7 +164,7 @@ def test_float32_gives_way_to_float64_products(hard_data, oracle):
 
 def test_mass_duplicates_need_few_distances(small_tiles, monkeypatch):
     Z = np.ones((2000, 2))
-    monkeypatch.setattr(_exact, "_WIDEST", 1000)
+    monkeypatch.setattr(SIZES, "tile_columns", 1000)
     counted = []
     pairs = _distances.pair_distances
 

@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 
-from partlearn._math.neighbors import _cells as cells_module
 from partlearn._math.neighbors import (
     cell_neighbors,
     neighbors_recall,
@@ -17,6 +16,7 @@ from partlearn._math.neighbors import (
     self_neighbors,
 )
 from partlearn._math.neighbors._cells import _divide
+from partlearn._sizes import SIZES
 
 
 def nearest(Z, i, pool, k):
@@ -83,8 +83,8 @@ def test_cells_that_float32_cannot_tell_apart():
 def test_candidates_of_cells_are_ranked_before_they_fill_the_memory(monkeypatch):
     Z = np.random.default_rng(0).standard_normal((500, 6))
     once = cell_neighbors(Z, 5, cell_size=20, n_probes=10)
-    monkeypatch.setattr(cells_module, "PENDING", 50)
-    monkeypatch.setattr(cells_module, "_ROWS", 60)
+    monkeypatch.setattr(SIZES, "pending", 50)
+    monkeypatch.setattr(SIZES, "cell_rows", 60)
     often = cell_neighbors(Z, 5, cell_size=20, n_probes=10)
     assert_array_equal(often[1], once[1])
     assert_array_equal(often[0], once[0])

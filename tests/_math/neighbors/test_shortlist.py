@@ -19,6 +19,7 @@ from partlearn._math.neighbors._products import (
     relative_error,
     threshold,
 )
+from partlearn._sizes import SIZES
 
 
 @given(
@@ -141,7 +142,7 @@ def test_merging_is_sorting(seed, k, n_new):
 
 @pytest.mark.parametrize("d", [1, 5, 8, 19, 64])
 def test_pair_distances_agree_to_the_last_bit(d, global_dtype, monkeypatch):
-    monkeypatch.setattr(_distances, "_BLOCK", 500)
+    monkeypatch.setattr(SIZES, "difference_block", 500)
     rng = np.random.default_rng(d)
     Z = rng.standard_normal((30, d)).astype(global_dtype)
     Z[rng.random(Z.shape) < 0.4] = 0
@@ -185,7 +186,7 @@ def test_rows_with_few_columns_in_common(kind, m, k, monkeypatch):
         ),
     )
     for light in (512, 0):  # light rows are many, or hardly enough
-        monkeypatch.setattr("partlearn._math.neighbors._overlaps._MORE", light)
+        monkeypatch.setattr(SIZES, "light_rows", light)
         found = exact_neighbors(sparse, sparse, k, exclude_self=True)
         for got, wanted in zip(found, dense, strict=True):
             assert_array_equal(got, wanted)

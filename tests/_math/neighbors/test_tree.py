@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from partlearn._math.neighbors import _exact, query_neighbors, self_neighbors
 from partlearn._math.neighbors._exact import exact_neighbors
 from partlearn._math.neighbors._tree import tree_neighbors
+from partlearn._sizes import SIZES
 
 KINDS = ["plain", "offset", "clusters", "scaled", "tiny", "near duplicates", "rounded"]
 
@@ -60,7 +61,7 @@ def test_a_tree_it_is(points, monkeypatch):
 )
 @settings(max_examples=60)
 def test_ties_go_to_the_lowest_index(oracle, monkeypatch, Z, k):
-    monkeypatch.setattr("partlearn._math.neighbors._tree._TIES", 10**6)
+    monkeypatch.setattr(SIZES, "tree_ties", 10**6)
     for own in (True, False):
         most = min(k, len(Z) - own)
         squared, indices = tree_neighbors(Z, Z, most, exclude_self=own)

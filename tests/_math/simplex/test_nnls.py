@@ -18,6 +18,7 @@ from partlearn._math.simplex import (
     reconstruction_weights_from_gram,
 )
 from partlearn._math.simplex._nnls import pivot_all
+from partlearn._sizes import SIZES
 
 SOLVERS = [_nnls.solve_all, _nnls.solve_carefully, _nnls_numba.solve_all]
 NAMES = ["numpy", "careful", "numba"]
@@ -182,7 +183,7 @@ def test_what_pivoting_spoils_is_solved_again(monkeypatch):
 
 
 def test_both_stop_after_many_entries(monkeypatch):
-    monkeypatch.setattr(_nnls, "MAX_ENTRIES", 0)
+    monkeypatch.setattr(SIZES, "nnls_entries", 0)
     w, good = pivot_all(np.ones((2, 1, 1)), np.array([[1.0], [-1.0]]))
     assert_array_equal(w, [[0], [0]])
     assert_array_equal(good, [False, True])
@@ -198,7 +199,7 @@ def test_many_problems_ask_for_the_compiled_solver(monkeypatch):
         asked.append(function)
         return function
 
-    monkeypatch.setattr(_nnls, "_WORTH_COMPILING", 20)
+    monkeypatch.setattr(SIZES, "nnls_compiled", 20)
     monkeypatch.setattr(_nnls, "compiled_twin", compiled)
     nnls_from_gram(np.ones((4, 2, 2)), np.ones((4, 2)))
     assert not asked

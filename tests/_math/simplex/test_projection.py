@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from partlearn import _extras
 from partlearn._extras import compiled_loops, compiled_twin
 from partlearn._math.simplex import _projection, _projection_numba, project_simplex
+from partlearn._sizes import SIZES
 
 ANY_ROWS = arrays(
     np.float64,
@@ -94,7 +95,7 @@ def test_large_arrays_ask_for_the_compiled_loop(monkeypatch):
         asked.append(function)
         return function
 
-    monkeypatch.setattr(_projection, "_WORTH_COMPILING", 10)
+    monkeypatch.setattr(SIZES, "projection_compiled", 10)
     monkeypatch.setattr(_projection, "compiled_twin", compiled)
     project_simplex(np.ones((3, 3)))
     assert not asked

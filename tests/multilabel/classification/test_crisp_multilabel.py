@@ -7,6 +7,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import make_multilabel_classification
 
 from partlearn._math.blocks import Rows
+from partlearn._sizes import SIZES
 from partlearn.candidates import Tags, check_tags, from_votes, from_weights
 from partlearn.multilabel import CRISPMultiLabelClassifier, add_noise_labels
 from partlearn.persistence import load_model, save_model
@@ -214,7 +215,7 @@ def test_many_rows_use_landmarks_by_blocks(monkeypatch):
     S = X[:, :3] > 0.5
     options = {"n_landmarks": 30, "random_state": 0}
     whole = CRISPMultiLabelClassifier(**options).fit(X, S)
-    monkeypatch.setattr(module, "EXACT_ROWS", 1000)
+    monkeypatch.setattr(SIZES, "exact_rows", 1000)
     blocks = CRISPMultiLabelClassifier(**options).fit(X, S)
     np.testing.assert_allclose(blocks.tag_scores(X), whole.tag_scores(X), atol=1e-6)
     exact = CRISPMultiLabelClassifier(("rbf",), random_state=0).fit(X, S)

@@ -7,8 +7,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from tests.settling import fit_briefly
 
-import partlearn.multilabel.classification._fpml as module
 from partlearn._math.linalg import standardize
+from partlearn._sizes import SIZES
 from partlearn.multilabel import FPML, add_noise_labels
 from partlearn.multilabel.classification._fpml import (
     FPMLFactors,
@@ -243,7 +243,7 @@ def test_conjugate_gradients_solve_the_same(shape, monkeypatch):
     Z, _, _ = standardize(X)
     G = np.random.default_rng(1).normal(size=(shape[0], 3))
     direct = ridge_solver(Z, 2.0)(G)
-    monkeypatch.setattr(module, "_DIRECT", 1)
+    monkeypatch.setattr(SIZES, "fpml_direct", 1)
     np.testing.assert_allclose(ridge_solver(Z, 2.0)(G), direct, atol=1e-9)
 
 

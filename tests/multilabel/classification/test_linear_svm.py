@@ -7,14 +7,14 @@ from sklearn.model_selection import KFold
 from sklearn.svm import LinearSVC
 
 from partlearn._math.linalg import squared_hinge_path
+from partlearn._sizes import SIZES
 from partlearn.metrics import average_precision
 from partlearn.multilabel import LinearSVM
-from partlearn.multilabel.classification import _linear_svm
 
 
 @pytest.mark.parametrize("few", [0, 100])
 def test_svm_decides_constant_labels_and_keeps_held_out_scores(monkeypatch, few):
-    monkeypatch.setattr(_linear_svm, "_FEW_FEATURES", few)
+    monkeypatch.setattr(SIZES, "svm_features", few)
     rng = np.random.default_rng(0)
     X = rng.random((60, 5)) * (rng.random((60, 5)) < 0.15)
     Y = np.column_stack([X[:, 0] > 0, np.ones(60, bool), np.zeros(60, bool)])
@@ -29,7 +29,7 @@ def test_svm_decides_constant_labels_and_keeps_held_out_scores(monkeypatch, few)
 
 @pytest.mark.parametrize("few", [0, 100])
 def test_chooses_the_weight_of_best_held_out_precision(monkeypatch, few):
-    monkeypatch.setattr(_linear_svm, "_FEW_FEATURES", few)
+    monkeypatch.setattr(SIZES, "svm_features", few)
     rng = np.random.default_rng(1)
     X = rng.normal(size=(50, 6))
     Y = X[:, :3] + rng.normal(size=(50, 3)) > 0.3
@@ -80,8 +80,8 @@ def test_where_no_decomposition_fits(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 6)) * (rng.uniform(size=(50, 6)) < 0.15)
     Y = X[:, :2] > 0
-    monkeypatch.setattr(_linear_svm, "_FEW_FEATURES", 0)
+    monkeypatch.setattr(SIZES, "svm_features", 0)
     fast = LinearSVM(1.0).fit(X, Y)
-    monkeypatch.setattr(_linear_svm, "_DIRECT", 0)
+    monkeypatch.setattr(SIZES, "svm_direct", 0)
     # LinearSVC stops within 1e-4 of the smallest gradient.
     np.testing.assert_allclose(LinearSVM(1.0).fit(X, Y).coef_, fast.coef_, atol=5e-4)

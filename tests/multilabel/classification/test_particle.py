@@ -9,9 +9,9 @@ from joblib import parallel_config
 from scipy.optimize import minimize, nnls
 from sklearn.exceptions import ConvergenceWarning
 
-import partlearn.multilabel.classification._particle as pairwise
 from partlearn._math.graphs import neighbor_weights, rebuilding_graph, weighted_votes
 from partlearn._math.neighbors import query_neighbors, self_neighbors
+from partlearn._sizes import SIZES
 from partlearn.metrics import average_precision, micro_f1, ranking_loss
 from partlearn.model_selection import CandidateKFold
 from partlearn.multilabel import ParticleMAP, ParticleVLS, add_noise_labels
@@ -548,8 +548,8 @@ def test_sparse_features(cls, global_random_seed):
 def test_blocks_and_chunks_do_not_matter(monkeypatch):
     X, _, C = problem(0)
     whole = ParticleVLS().fit(X, C).predict_proba(X)
-    monkeypatch.setattr(pairwise, "_BLOCK", 50)
-    monkeypatch.setattr(pairwise, "_PAIRS", 3)
+    monkeypatch.setattr(SIZES, "particle_block", 50)
+    monkeypatch.setattr(SIZES, "particle_pairs", 3)
     again = ParticleVLS().fit(X, C)
     np.testing.assert_allclose(again.predict_proba(X), whole, rtol=1e-12)
     with parallel_config(backend="threading"):

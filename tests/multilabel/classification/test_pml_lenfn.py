@@ -8,6 +8,7 @@ from scipy.special import expit
 from tests.multilabel.oracles import load, run
 from tests.settling import fit_briefly
 
+from partlearn._sizes import SIZES
 from partlearn.multilabel import PMLLENFN, add_noise_labels
 from partlearn.multilabel._scaled_rows import scaled_rows
 from partlearn.multilabel.classification import _pml_lenfn as module
@@ -149,7 +150,7 @@ def test_permuted_rows_and_blocks(monkeypatch):
     release = module.enhanced_labels(rows, C, weights, True)
     other = module.enhanced_labels(moved, C[order], weights, True)
     assert np.abs(other - release[order]).max() > 1e-6  # the first row is left out
-    monkeypatch.setattr(module, "_BLOCK", 1)
+    monkeypatch.setattr(SIZES, "lenfn_block", 1)
     np.testing.assert_array_equal(module.enhanced_labels(rows, C, weights), J)
 
 

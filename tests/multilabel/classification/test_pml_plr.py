@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from tests.multilabel.oracles import load, run
 from tests.settling import fit_briefly
 
+from partlearn._sizes import SIZES
 from partlearn.multilabel import PMLPLR, add_noise_labels
 from partlearn.multilabel.classification import _pml_plr as module
 
@@ -74,7 +75,7 @@ def test_literal_transcription(global_random_seed):
     fit_briefly(model, X, C)
     rng = np.random.RandomState(4)
     anchors, H = rng.permutation(40)[:25], rng.normal(size=(3, 40))
-    np.testing.assert_array_equal(model.anchors_, anchors)
+    np.testing.assert_array_equal(model.landmarks_, anchors)
     Y = C.T.astype(float)
     W, F, E, weights, losses = literal(X, Y, H, anchors, 0.3, 0.05, 0.5, 3)
     np.testing.assert_allclose(model.W_, W, atol=1e-7)
@@ -93,7 +94,7 @@ def test_the_authors_program(shared_dir, prefix, letter):
     alpha, beta, lam, ratio, rounds = out["params"]
     model = PMLPLR(
         alpha, beta=beta, lam=lam, ratio=ratio, max_iter=int(rounds),
-        H_init=out["H0"], anchors=out["anchors"],
+        H_init=out["H0"], landmarks=out["anchors"],
     )  # fmt: skip
     model.fit(oracle["Xtr"], oracle["Str"])
     assert model.n_iter_ == len(out["loss"])
@@ -179,7 +180,7 @@ def test_bad_parameters(monkeypatch):
     with pytest.raises(ValueError, match=r"`H_init` must have shape \(4, 40\)"):
         PMLPLR(H_init=np.zeros((2, 2))).fit(X, C)
     with pytest.raises(ValueError, match="row numbers from 0 to 39"):
-        PMLPLR(anchors=[40]).fit(X, C)
-    monkeypatch.setattr(module, "_LARGEST", 10)
+        PMLPLR(landmarks=[40]).fit(X, C)
+    monkeypatch.setattr(SIZES, "plr_rows", 10)
     with pytest.raises(ValueError, match="40 rows are more than 10"):
         PMLPLR().fit(X, C)

@@ -7,11 +7,10 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from tests.settling import fit_briefly
 
-import partlearn.multilabel.classification._confidence_ranker as ranking
 from partlearn._math.linalg import standardize
+from partlearn._sizes import SIZES
 from partlearn.metrics import average_precision
 from partlearn.multilabel import PMLFP, PMLLC, add_noise_labels
-from partlearn.multilabel.classification import _confidence_ranker as ranker
 from partlearn.multilabel.classification._confidence_ranker import (
     PairCosts,
     RowBasis,
@@ -73,7 +72,7 @@ def literal_costs(F, C, loss):
 @pytest.mark.parametrize("way", ["direct", "sorted"])
 def test_costs_of_pairs(loss, way, monkeypatch, global_random_seed):
     F, C, P = random_scores(global_random_seed)
-    monkeypatch.setattr(ranking, "_FEW", 99 if way == "direct" else 0)
+    monkeypatch.setattr(SIZES, "ranker_few", 99 if way == "direct" else 0)
     weights = pair_weights(P, C)
     costs, gradient = ranking_costs(F, weights, C, loss)
     np.testing.assert_allclose(costs, literal_costs(F, C, loss), atol=1e-11)
@@ -131,7 +130,7 @@ def test_blocks_do_not_matter(monkeypatch):
     for A, mode in ((C, "candidates"), (None, "all")):
         weights = pair_weights(P, C, mode)
         whole = ranking_costs(F, weights, A)
-        monkeypatch.setattr(ranking, "_BLOCK", 20)
+        monkeypatch.setattr(SIZES, "ranker_block", 20)
         np.testing.assert_allclose(ranking_costs(F, weights, A), whole, atol=1e-12)
         monkeypatch.undo()
 
@@ -289,7 +288,7 @@ def test_turned_rows_have_the_same_minimum(cls, shape, monkeypatch):
     X, _, C = problem(0, n=shape[0], d=shape[1])
     params = {"max_iter": 3, "tol": 0, "inner_iter": 3000, "random_state": 0}
     turned = fit_briefly(cls(10.0, **params), X, C)
-    monkeypatch.setattr(ranker, "_DIRECT", 0)
+    monkeypatch.setattr(SIZES, "ranker_direct", 0)
     plain = fit_briefly(cls(10.0, **params), X, C)
     assert turned.objective_[-1] == pytest.approx(plain.objective_[-1], rel=1e-6)
     np.testing.assert_allclose(turned.coef_, plain.coef_, atol=2e-4)

@@ -10,6 +10,7 @@ from scipy.stats import spearmanr
 from tests.multilabel.oracles import load, run
 
 from partlearn._math.simplex import project_simplex
+from partlearn._sizes import SIZES
 from partlearn.multilabel import PMLFSNF, add_noise_labels
 from partlearn.multilabel.feature_selection import _pml_fsnf as module
 
@@ -157,6 +158,6 @@ def test_the_error_names_a_weight_that_works(global_random_seed):
 
 def test_many_rows_of_the_released_loop(monkeypatch):
     X, C = problem(0)
-    monkeypatch.setattr(module, "_LARGEST", 10)
+    monkeypatch.setattr(SIZES, "fsnf_rows", 10)
     with pytest.raises(ValueError, match='Use loop="none"'):
         PMLFSNF(loop="release").fit(X, C)

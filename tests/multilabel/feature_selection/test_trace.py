@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, MultiTaskLasso, Ridge
 
+from partlearn._sizes import SIZES
 from partlearn.multilabel import TRACE, add_noise_labels
 from partlearn.multilabel.feature_selection._trace import (
     _RIDGES,
@@ -131,7 +132,7 @@ def test_large_data_are_not_decomposed(monkeypatch, sparse, exclude):
     X[:, 7] = 1.0
     settings = {"tol": 1e-10, "max_iter": 5000, "denoise_with": 6, "exclude": exclude}
     whole = TRACE(12, **settings).fit(X, C)
-    monkeypatch.setattr("partlearn._math.linalg._svd.FULL_SIZE", 20)
+    monkeypatch.setattr(SIZES, "full_svd", 20)
 
     def refuse(*_):
         raise AssertionError("decomposed")
@@ -152,7 +153,7 @@ def test_large_data_are_not_decomposed(monkeypatch, sparse, exclude):
 def test_products_with_the_data_are_those_of_its_decomposition(monkeypatch):
     X, _, C, _ = problem(4, n=50, d=30)
     decomposed = trace_data(X, np.array([3]))
-    monkeypatch.setattr("partlearn._math.linalg._svd.FULL_SIZE", 20)
+    monkeypatch.setattr(SIZES, "full_svd", 20)
     columns, W = np.array([0, 3, 8, 20]), np.ones((4, 2))
     for data in (X, sp.csr_array(X)):
         multiplied = trace_data(data, np.array([3]))

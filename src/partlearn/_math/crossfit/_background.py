@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from partlearn._array_api import namespace, row_dots, take, to_numpy
 from partlearn._math.crossfit._experts import neighbor_expert
 from partlearn._math.crossfit._iterations import NeighborSearch
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices
 
 BACKGROUND_GRID = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
-BACKGROUND_ROWS = 10_000  # rows that are asked, of more than that a random part
 _NEIGHBORS = 10
 
 
@@ -73,8 +73,8 @@ def background_weight(
         Within one paired standard error of the best of the grid.
     """
     rows = None
-    if Z.shape[0] > BACKGROUND_ROWS:
-        rows = np.sort(order[:BACKGROUND_ROWS])
+    if Z.shape[0] > SIZES.background_rows:
+        rows = np.sort(order[: SIZES.background_rows])
         S = take(S, rows)
     xp, fit = namespace(F), []
     for w in BACKGROUND_GRID:

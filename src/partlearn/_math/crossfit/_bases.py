@@ -23,7 +23,6 @@ from partlearn._array_api import (
 )
 from partlearn._math.blocks import Rows, gather, take, total
 from partlearn._math.linalg import (
-    FULL_SIZE,
     BlockStandardized,
     Standardized,
     ThinBasis,
@@ -31,6 +30,7 @@ from partlearn._math.linalg import (
     leading_rank,
     standardize,
 )
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices
 
 _ROWS = 4096  # rows that are squared at a time
@@ -240,7 +240,7 @@ def linear_basis(
         matrix = type(matrix)(X, mean, unit)
     total = float((X.shape[0] - 1) * xp.sum(xp.square(std / unit)))
     if total <= 0:
-        raise ValueError("Every feature is constant: no direction tells rows apart.")
+        raise ValueError("All features are constant: rows cannot be distinguished.")
     basis = decompose(matrix, total, rank, rng)
     if weights is not None:
         basis = replace(basis, directions=partial(_weighted, weights, basis.directions))
@@ -279,7 +279,7 @@ def decompose(
     small, leading = min(X.shape), leading_rank(X.shape)
     if isinstance(X, BlockStandardized) and leading is not None:
         raise ValueError(
-            f"Blocks of rows may have {FULL_SIZE} columns at most; there are "
+            f"Blocks of rows may have {SIZES.full_svd} columns at most; there are "
             f"{X.shape[1]}. Reduce or select columns first."
         )
     if rank is None:

@@ -24,6 +24,7 @@ from partlearn._array_api import (
 )
 from partlearn._math.crossfit._embedding import MASS_FLOOR, class_means
 from partlearn._math.graphs import TiedNeighbors, vote
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices, Mask
 
 _LEAST = 1e-3  # what a regression's estimate of a confidence is clipped at
@@ -31,7 +32,6 @@ _EM_ROUNDS = 15
 _LARGEST = 5.0  # bound of a log-linear weight
 _PENALTY = 1e-3  # of the squared distance to equal weights
 _STEPS = 50
-_ENOUGH = 25_000  # rows for the few weights of a log-linear pool
 
 
 def unit_rows(Z: Array) -> Array:
@@ -240,8 +240,10 @@ def log_linear_weights(
     """
     E = len(experts)
     xp = namespace(*experts)
-    if L.shape[0] > _ENOUGH:
-        some = np.sort(np.random.RandomState(0).permutation(L.shape[0])[:_ENOUGH])
+    if L.shape[0] > SIZES.pool_rows:
+        some = np.sort(
+            np.random.RandomState(0).permutation(L.shape[0])[: SIZES.pool_rows]
+        )
         experts, L = [take(P, some) for P in experts], take(L, some)
     logs = xp.log(xp.stack([xp.reshape(P, (-1,)) for P in experts]))
 

@@ -25,19 +25,16 @@ from partlearn._math.crossfit._kernels import (
 from partlearn._math.crossfit._scores import PRESS_ROWS, LeaveOneOut, targets
 from partlearn._math.crossfit._space import InputSpace, LinearMap
 from partlearn._math.linalg import GIB, too_large
-from partlearn._math.neighbors import EXACT_ROWS
 from partlearn._progress import iterations
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices
 
 GeometryName = Literal["linear", "rbf", "laplacian"]
 GEOMETRIES: tuple[GeometryName, ...] = ("linear", "rbf", "laplacian")
 
-EXACT_KERNELS = 3000  # rows up to which "auto" takes exact kernels
 LANDMARKS = 1000  # landmarks that "auto" takes above
-FEATURES = 10**8  # numbers in the features of a kernel that are kept, 0.8 GB
 WIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance to choose from
-WIDTH_ROWS, CITY_ROWS = 500, 500  # rows that choose, and that the median is taken of
-BLOCK_ROWS = 16_384  # rows whose features are held at once where rows are many
+CITY_ROWS = 500  # rows that choose, and that the median is taken of
 WORK_ARRAYS = 12  # arrays of rows x labels that a fit has beside the experts' beliefs
 
 
@@ -112,19 +109,21 @@ def make_geometries(
     count = landmark_count(m, n_landmarks)
     kernels = [name for name in names if name != "linear"]
     if kernels and count is None:
-        if isinstance(rows, Rows) and m <= EXACT_KERNELS:
+        if isinstance(rows, Rows) and m <= SIZES.exact_kernel_rows:
             rows = take(rows, np.arange(m))
         refuse_blocks(rows, "exact kernels are of all pairs of rows", "n_landmarks")
     if kernels and not isinstance(rows, Rows) and is_numpy(rows):
         check_memory((m, F.shape[1]), names, count)
-    sample = order[:WIDTH_ROWS] if m > WIDTH_ROWS else np.arange(m)
-    points = take(rows, order[:WIDTH_ROWS]) if kernels else None
+    sample = order[: SIZES.width_rows] if m > SIZES.width_rows else np.arange(m)
+    points = take(rows, order[: SIZES.width_rows]) if kernels else None
     chosen_by = None if m <= PRESS_ROWS else np.sort(order[-PRESS_ROWS:])
     landmarks = None if count is None else np.sort(order[:count])
     features, kept = rows, False
     if isinstance(rows, np.ndarray) and count and by_block(m):
-        features = in_blocks(rows, BLOCK_ROWS)
-        kept = m * count <= FEATURES  # blocks of a caller may not fit into memory
+        features = in_blocks(rows, SIZES.kernel_block_rows)
+        kept = (
+            m * count <= SIZES.kernel_features
+        )  # blocks of a caller may not fit into memory
     geometries = []
     for i in iterations("geometries", len(names)):
         name = names[i]
@@ -139,7 +138,7 @@ def make_geometries(
         if landmarks is not None:
             marks = take(rows, landmarks)
             basis = nystroem_basis(name, features, width, marks, keep=kept)
-        elif m > WIDTH_ROWS:
+        elif m > SIZES.width_rows:
             assert not isinstance(rows, Rows)  # refused above
             basis = exact_kernel_basis(name, rows, width)
         geometries.append(Geometry(name, LeaveOneOut(basis, chosen_by), space, width))
@@ -190,7 +189,7 @@ def choose_bandwidth(
 
 def kernel_unit(kernel: Kernel, points: Array) -> float:
     """Median distance of the first rows, of which bandwidths are multiples."""
-    most = CITY_ROWS if kernel == "laplacian" else WIDTH_ROWS
+    most = CITY_ROWS if kernel == "laplacian" else SIZES.width_rows
     return median_distance(kernel, points[: min(most, points.shape[0]), :])
 
 
@@ -198,7 +197,7 @@ def landmark_count(m: int, wanted: int | Literal["auto"] | None) -> int | None:
     """Landmarks to draw; None where the kernels are exact."""
     if wanted is None:
         return None
-    if wanted == "auto" and m <= EXACT_KERNELS:
+    if wanted == "auto" and m <= SIZES.exact_kernel_rows:
         return None
     if wanted == "auto":
         return LANDMARKS
@@ -212,7 +211,7 @@ def by_block(m: int) -> bool:
     some size they are computed anew in each pass, which takes as long as a few products
     with them.
     """
-    return m > EXACT_ROWS
+    return m > SIZES.exact_rows
 
 
 def check_memory(
@@ -231,8 +230,8 @@ def check_memory(
     """
     m, q = shape
     n_kernels = sum(name != "linear" for name in names)
-    beliefs = (4 * len(names) + 1 + WORK_ARRAYS) * m * q
-    needed = 8 * (kernel_numbers(m, n_kernels, n_landmarks) + beliefs)
+    values = (4 * len(names) + 1 + WORK_ARRAYS) * m * q
+    needed = 8 * (kernel_numbers(m, n_kernels, n_landmarks) + values)
     reason = too_large(needed, math.inf)
     if reason is None:
         return
@@ -260,7 +259,11 @@ def kernel_numbers(m: int, n_kernels: int, n_landmarks: int | None) -> int:
         return (n_kernels + 2) * m**2
     features = (n_kernels + 1) * m * n_landmarks
     if by_block(m):
-        kept = n_kernels * m * n_landmarks if m * n_landmarks <= FEATURES else 0
-        features = kept + 3 * BLOCK_ROWS * n_landmarks
+        kept = (
+            n_kernels * m * n_landmarks
+            if m * n_landmarks <= SIZES.kernel_features
+            else 0
+        )
+        features = kept + 3 * SIZES.kernel_block_rows * n_landmarks
     choosing = n_kernels * min(m, PRESS_ROWS) * n_landmarks
     return features + choosing + (n_kernels + 2) * n_landmarks**2

@@ -35,7 +35,10 @@ from partlearn._typing import Array, Indices
 from partlearn.candidates import labels_settled, refine
 
 N_SEARCH = 4  # iterations in which the ridge is chosen anew
-STEADY = 0.005  # share of rows whose label changes in an iteration that decides little
+# Shares of rows whose label changes in an iteration that decides little. Without
+# neighbors an iteration costs little, and the labels settle more slowly.
+STEADY = 0.005
+STEADY_NEIGHBORS = 0.02
 OWN_WEIGHT = 0.03  # weight of a row's own confidence beside the experts
 
 

@@ -29,12 +29,11 @@ from partlearn._extras import compiled_twin
 from partlearn._math.blocks import Rows
 from partlearn._math.crossfit._bases import Basis, Design
 from partlearn._progress import stage
+from partlearn._sizes import SIZES
 from partlearn._typing import Array
 
 Kernel = Literal["rbf", "laplacian"]
 
-_ROWS = 256  # rows of a block: differences stay in the cache
-_ENTRIES = 1 << 19  # kernel entries at a time where a product is needed: in the cache
 _DEVICE_ENTRIES = 1 << 27  # and on a device
 _RESOLVED = 1e-10  # squared singular values, of the largest, that count
 _RESOLVED_LANDMARKS = 1e-9  # eigenvalues of the landmarks' kernel that count
@@ -103,8 +102,8 @@ def kernel_matrix(kernel: Kernel, X: Array, width: float) -> Array:
         eye = xp.eye(m, dtype=K.dtype, device=array_device(K))
         return (K + K.T) / 2 * (1 - eye) + eye
     K = np.empty((m, m))
-    for start in range(0, m, _ROWS):
-        stop = min(start + _ROWS, m)
+    for start in range(0, m, SIZES.kernel_rows):
+        stop = min(start + SIZES.kernel_rows, m)
         block = kernel_block(kernel, X[start:stop], X[start:], width)
         K[start:stop, start:] = block
         K[start:, start:stop] = block.T
@@ -141,7 +140,9 @@ def kernel_product(kernel: Kernel, X: Array, Z: Array, width: float, M: Array) -
 
 def kernel_rows(Z: Array) -> int:
     """Rows whose kernel with the rows of `Z` is held at once."""
-    return max(1, (_ENTRIES if on_host(Z) else _DEVICE_ENTRIES) // Z.shape[0])
+    return max(
+        1, (SIZES.kernel_entries if on_host(Z) else _DEVICE_ENTRIES) // Z.shape[0]
+    )
 
 
 def median_distance(kernel: Kernel, X: Array) -> float:

@@ -32,11 +32,12 @@ from partlearn._math.crossfit._experts import (
 from partlearn._math.crossfit._geometries import Geometry, GeometryName, make_geometries
 from partlearn._math.crossfit._iterations import (
     N_SEARCH,
+    STEADY,
+    STEADY_NEIGHBORS,
     Labels,
     NeighborSearch,
     StoppingRule,
 )
-from partlearn._math.crossfit._iterations import STEADY as CAREFUL
 from partlearn._math.crossfit._kernels import KernelMap
 from partlearn._math.crossfit._scores import targets
 from partlearn._math.crossfit._space import InputSpace, LinearMap, input_space
@@ -48,7 +49,6 @@ from partlearn.candidates import labels_settled
 
 NO_WEIGHT = 0.05  # log-linear weight up to which neighbors stay those of a sample
 _INPUTS = "input neighbors"
-STEADY = 0.02  # share of rows whose label changes in an iteration that decides little
 
 
 @dataclass(frozen=True)
@@ -276,8 +276,7 @@ def fit_pooled(
         places = every if reference is None else reference
         known = rows if places is None else take_rows(rows, places)
     state = _Iterations(spaces, rows, find, k)
-    # Without neighbors an iteration costs little, and the labels settle more slowly.
-    steady = STEADY if neighbors else CAREFUL
+    steady = STEADY_NEIGHBORS if neighbors else STEADY
     stop = StoppingRule(options.tol, steady, watch_objective=neighbors)
     converged = False
     for t in iterations("pool of experts", options.max_iter):

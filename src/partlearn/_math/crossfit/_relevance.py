@@ -22,10 +22,10 @@ from partlearn._math.crossfit._kernels import exact_kernel_basis
 from partlearn._math.crossfit._order import content_order
 from partlearn._math.crossfit._scores import LeaveOneOut, targets
 from partlearn._math.linalg import standardize
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices
 
 POWERS = (0.0, 0.5, 1.0)  # of the importances, from which "auto" chooses
-WIDE_COLUMNS = 2000  # columns above which all count alike
 RELEVANCE_ROWS = 500  # rows that choose
 _LEAST_ROWS = 20  # rows from which a power is chosen
 _FITTED = 250  # rows of a regression that judges powers, its own half at least
@@ -234,16 +234,18 @@ def learn_relevance(
     part: Any = take(X, rows)
     part = (part if sp.issparse(part) else np.asarray(to_numpy(part))).astype(float)
     d = part.shape[1]
-    if d <= WIDE_COLUMNS and sp.issparse(part):
+    if d <= SIZES.relevant_columns and sp.issparse(part):
         part = part.toarray()
-    if d <= WIDE_COLUMNS:  # from here on it does not matter in which order rows came
+    if (
+        d <= SIZES.relevant_columns
+    ):  # from here on it does not matter in which order rows came
         placed = content_order(part, L)
         part, F, L = part[placed], F[placed], L[placed]
-    varies = d > WIDE_COLUMNS or np.ptp(part, axis=0).any()
+    varies = d > SIZES.relevant_columns or np.ptp(part, axis=0).any()
     if not varies or not (L.max(axis=1) > L.min(axis=1)).any():
         return Relevance(np.full(d, 1 / d), 0.0)
     matrix, _, _ = standardize(part, center=True, scale=True)
-    if d > WIDE_COLUMNS:
+    if d > SIZES.relevant_columns:
         v = np.square(matrix.transposed_matmul(targets(F))).sum(axis=1)
         return Relevance(v / max(v.sum(), np.finfo(float).tiny), 0.0)
     v = explained_shares(part, F)

@@ -22,10 +22,6 @@ from partlearn._array_api import (
 from partlearn._math.blocks import Rows, in_blocks, refuse_blocks, take
 from partlearn._math.crossfit._bases import LinearBasis
 from partlearn._math.crossfit._geometries import (
-    BLOCK_ROWS,
-    EXACT_KERNELS,
-    FEATURES,
-    WIDTH_ROWS,
     GeometryName,
     choose_bandwidth,
     landmark_count,
@@ -40,7 +36,7 @@ from partlearn._math.crossfit._kernels import (
 from partlearn._math.crossfit._scores import RIDGE_GRID, LeaveOneOut
 from partlearn._math.crossfit._space import InputSpace, LinearMap, input_space
 from partlearn._math.linalg import GIB, too_large
-from partlearn._math.neighbors import EXACT_ROWS
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices
 
 POWER = 4  # of the inverse held-out error: weight of a geometry for a target
@@ -140,13 +136,15 @@ def fit_ridges(
     m = rows.shape[0]
     count = landmark_count(m, n_landmarks)
     if any(name != "linear" for name in names):
-        if count is None and isinstance(rows, Rows) and m <= EXACT_KERNELS:
+        if count is None and isinstance(rows, Rows) and m <= SIZES.exact_kernel_rows:
             rows = take(rows, np.arange(m))
         if count is None:
             refuse_blocks(rows, "exact kernels are of all pairs of rows", "n_landmarks")
         if not isinstance(rows, Rows) and is_numpy(rows):
             _check_memory(m, Y.shape[1], names, count, n_jobs)
-    sample = rng.permutation(m)[:WIDTH_ROWS] if m > WIDTH_ROWS else np.arange(m)
+    sample = (
+        rng.permutation(m)[: SIZES.width_rows] if m > SIZES.width_rows else np.arange(m)
+    )
     landmarks = None if count is None else np.sort(rng.permutation(m)[:count])
 
     def fitted(name: GeometryName) -> RidgeFit:
@@ -157,7 +155,7 @@ def fit_ridges(
         width, basis = choose_bandwidth(name, take(rows, sample), take(Y, sample))
         if landmarks is not None:
             basis = _landmark_basis(name, rows, width, landmarks)
-        elif m > WIDTH_ROWS:
+        elif m > SIZES.width_rows:
             assert not isinstance(rows, Rows)  # refused above
             basis = exact_kernel_basis(name, rows, width)
         return _fit(name, basis, space, Y, width)
@@ -189,9 +187,9 @@ def _landmark_basis(
     """Basis of landmarks; features of many rows are computed block by block."""
     m, kept = rows.shape[0], False
     points = take(rows, landmarks)
-    if isinstance(rows, np.ndarray) and m > EXACT_ROWS:
-        kept = m * len(landmarks) <= FEATURES
-        rows = in_blocks(rows, BLOCK_ROWS)
+    if isinstance(rows, np.ndarray) and m > SIZES.exact_rows:
+        kept = m * len(landmarks) <= SIZES.kernel_features
+        rows = in_blocks(rows, SIZES.kernel_block_rows)
     return nystroem_basis(kernel, rows, width, points, keep=kept)
 
 
@@ -314,9 +312,9 @@ def ridge_numbers(
     at_once = min(kernels, max(n_jobs or 1, 1) if (n_jobs or 1) > 0 else kernels)
     if n_landmarks is None:
         each = 4 * m**2
-    elif m > EXACT_ROWS:
-        kept = m * n_landmarks if m * n_landmarks <= FEATURES else 0
-        each = kept + 3 * BLOCK_ROWS * n_landmarks + 4 * n_landmarks**2
+    elif m > SIZES.exact_rows:
+        kept = m * n_landmarks if m * n_landmarks <= SIZES.kernel_features else 0
+        each = kept + 3 * SIZES.kernel_block_rows * n_landmarks + 4 * n_landmarks**2
     else:
         each = 3 * m * n_landmarks + 4 * n_landmarks**2
     return at_once * each + (len(names) + 4) * m * q

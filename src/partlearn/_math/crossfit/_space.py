@@ -17,13 +17,10 @@ from partlearn._math.linalg import (
     column_moments,
     inverse_scale,
 )
+from partlearn._sizes import SIZES
 from partlearn._typing import Array
 
-# Columns of sparse data up to which kernels see the columns themselves: dense, the rows
-# are no larger than the features of the usual number of landmarks.
-WIDE = 2000
 FAR = 1e150  # deviations from the mean whose squares are still numbers
-DIRECTIONS = 500  # leading singular directions that kernels see of wider data
 
 
 @dataclass(frozen=True)
@@ -125,8 +122,8 @@ def input_space(
     inverse = inverse_scale(std)
     varying = int(namespace(std).count_nonzero(inverse))
     if not varying:
-        raise ValueError("Every feature is constant: no direction tells rows apart.")
-    wide = sp.issparse(X) and X.shape[1] > WIDE
+        raise ValueError("All features are constant: rows cannot be distinguished.")
+    wide = sp.issparse(X) and X.shape[1] > SIZES.wide_columns
     if sp.issparse(X) and not wide:
         X = X.toarray()
     blocks = isinstance(X, Rows)
@@ -145,7 +142,7 @@ def input_space(
         assert matrix.dense is not None
         return space, matrix.dense, basis
     assert basis is not None
-    k = min(DIRECTIONS, len(basis.s))
+    k = min(SIZES.wide_directions, len(basis.s))
     projection = space.linear_map(basis.directions(np.eye(len(basis.s), k)))
     rows = basis.U[:, :k] * basis.s[:k]
     return InputSpace(mean, inverse, projection), rows, basis if linear else None

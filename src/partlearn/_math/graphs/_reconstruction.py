@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from partlearn._math.graphs._neighbor_graph import neighbor_graph
 from partlearn._math.simplex import nnls_from_gram, reconstruction_weights
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices
-
-_BLOCK = 1 << 22  # numbers gathered at a time
 
 
 def reconstruction_graph(points: NDArray[Any], neighbors: Indices) -> Any:
@@ -38,7 +37,7 @@ def reconstruction_graph(points: NDArray[Any], neighbors: Indices) -> Any:
     """
     m, k = neighbors.shape
     weights = np.empty((m, k))
-    step = max(1, _BLOCK // (k * points.shape[1]))
+    step = max(1, SIZES.reconstruction_block // (k * points.shape[1]))
     for start in range(0, m, step):
         block = slice(start, start + step)
         differences = points[block, None, :] - points[neighbors[block]]
@@ -146,7 +145,7 @@ def _gather(
     width = Z.shape[1]
     if sp.issparse(Z):
         width = int(Z.nnz // max(1, Z.shape[0])) + 1
-    step = max(1, _BLOCK // max(1, k * width))
+    step = max(1, SIZES.reconstruction_block // max(1, k * width))
     for start in range(0, n, step):
         block = slice(start, min(start + step, n))
         points = [Z[column].astype(np.float64) for column in neighbors[block].T]

@@ -31,12 +31,11 @@ from partlearn._math.neighbors import (
     self_neighbors,
     some_neighbors,
 )
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices
 
 _SAME = 1e-9  # distances that differ by less, in units of the data, are equal
 _MORE = 8  # neighbours looked at for ties, beyond those that vote
-_MOST = 128  # neighbours, or distinct points, that are looked at for ties at all
-_MANY = 1024  # the same for queries that are answered in blocks
 _BLOCK = 1 << 22  # votes gathered at a time
 _ROUNDINGS = 16  # the same in units of rounding, for rows in single precision
 
@@ -181,7 +180,7 @@ class ArrayNeighbors:
         self._ties = find_ties(distances, near)
         # Whether the last places may be shared with rows that were not looked at.
         self._open = self._ties[0][:, -1] < self._k
-        more = min(max(_MOST, size), most)
+        more = min(max(SIZES.tied, size), most)
         if size < more and bool(namespace(distances).any(self._open)):
             rows = namespace(distances).nonzero(self._open)[0]
             distances, neighbors = find(rows, more)
@@ -253,7 +252,7 @@ def shared_votes(
     if kind != "rank":  # weights by distance are equal for those who are in anyway
         same = same[:, k - 1 :]
     tied = np.flatnonzero(same.any(axis=1))
-    step = max(1, _BLOCK // (_MANY * votes.shape[1]))
+    step = max(1, _BLOCK // (SIZES.tied_in_blocks * votes.shape[1]))
     for start in range(0, len(tied), step):
         rows = tied[start : start + step]
         neighbors, *ties = _all_tied(find, rows, k, near)
@@ -269,7 +268,8 @@ def _all_tied(find: Find, rows: Indices, k: int, near: float) -> Any:
         distances, neighbors = find(rows, wanted)
         first, end = find_ties(distances, near)
         searched = distances.shape[1]
-        if searched == last or searched >= _MANY or not (first[:, -1] < k).any():
+        enough = searched == last or searched >= SIZES.tied_in_blocks
+        if enough or not (first[:, -1] < k).any():
             return neighbors, first, end
         wanted, last = 2 * wanted, searched
 
@@ -507,7 +507,7 @@ def query_votes(
             np.take_along_axis(before, place, axis=1)
             for place in find_ties(distances, near)
         )
-        if wanted >= min(len(size), _MOST) or not (start[:, -1] < k).any():
+        if wanted >= min(len(size), SIZES.tied) or not (start[:, -1] < k).any():
             break
     weights = tied_weights(vote_weights(k, "rank")[None, :], start, end)
     V[tied] = weighted_votes(totals, near_points, weights)
@@ -577,7 +577,7 @@ class _Places:
                 np.take_along_axis(before, place, axis=1)
                 for place in find_ties(distances, near)
             )
-            if wanted >= min(others, _MOST) or not (self.start[:, -1] < k).any():
+            if wanted >= min(others, SIZES.tied) or not (self.start[:, -1] < k).any():
                 break
             # The last point found may share a rank with points that were not found.
             wanted *= 2

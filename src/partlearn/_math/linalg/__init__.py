@@ -18,7 +18,6 @@ from partlearn._math.linalg._standardized import (
     z_scores,
 )
 from partlearn._math.linalg._svd import (
-    FULL_SIZE,
     ThinBasis,
     ThinSVD,
     leading_directions,
@@ -27,7 +26,6 @@ from partlearn._math.linalg._svd import (
 )
 
 __all__ = [
-    "FULL_SIZE",
     "GIB",
     "BlockStandardized",
     "Eigen",

@@ -30,11 +30,10 @@ from partlearn._array_api import (
     solve_triangular,
 )
 from partlearn._math.linalg._standardized import Standardized, thin_product
+from partlearn._sizes import SIZES
 from partlearn._typing import Array
 from partlearn.candidates import warn_at_max_iter
 
-# Above this many rows and columns no dense factor is kept: 20,000^2 float64 is 3.2 GB.
-MAX_FACTOR = 20_000
 _TIED = 1e-6  # relative difference of magnitudes that are taken for equal
 
 
@@ -133,7 +132,7 @@ class ThinEigenSolver:
         if within is not None:
             route = "within"
         elif route is None:
-            small = min(m, d) <= MAX_FACTOR
+            small = min(m, d) <= SIZES.largest_factor
             route = ("primal" if d <= m else "dual") if small else "iterative"
         self.route = route
         self._warm: Array | None = None

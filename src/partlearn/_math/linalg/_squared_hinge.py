@@ -16,12 +16,10 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from partlearn._math.linalg._eigen import conjugate_gradients
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import warn_caller
 
-_DIRECT = 1500  # largest system to be factored; beyond it conjugate gradients
-_BLOCK = 2**21  # products of two features held at a time
-_MAX_NEWTON = 100
 _ARMIJO = 1e-4
 _ROUNDING = 1e-15  # of the objective: a smaller gain is none
 
@@ -61,7 +59,7 @@ def squared_hinge(X: Any, y: Array, C: float = 1.0) -> tuple[Array, float]:
     (array([0.8]), -0.8)
     """
     n, d = X.shape
-    space = _Wide(X) if n < d and n <= _DIRECT else _Tall(X)
+    space = _Wide(X) if n < d and n <= SIZES.hinge_direct else _Tall(X)
     W = _newton(space, y[:, None], C)
     return space.normal(W[:-1, 0]), float(W[-1, 0])
 
@@ -118,7 +116,7 @@ def _newton(space: _AllLabels | _Tall, y: Array, C: float) -> Array:
     W, F = np.zeros((space.size, l)), np.zeros((n, l))
     slack, value = np.ones((n, l)), np.full(l, float(C * n))
     left = np.arange(l)
-    for _ in range(_MAX_NEWTON):
+    for _ in range(SIZES.hinge_newton):
         w, f, s, sign = (A[:, left] for A in (W, F, slack, y))
         v = value[left]
         active = s > 0
@@ -126,8 +124,8 @@ def _newton(space: _AllLabels | _Tall, y: Array, C: float) -> Array:
             goal = space.ridge(active, sign, C, w)
         except np.linalg.LinAlgError as error:
             raise ValueError(
-                "A support vector machine cannot be solved in float64, as where some "
-                "features have very large values; standardise the features."
+                "A support vector machine cannot be solved in float64; very large "
+                "feature values cause this. Standardize the features."
             ) from error
         reached = space.scores(goal)
         # Derivative towards the goal; the minimiser is reached where rounding hides it.
@@ -157,7 +155,7 @@ def _newton(space: _AllLabels | _Tall, y: Array, C: float) -> Array:
         if not left.size:
             return W
     warn_caller(
-        f"A support vector machine stopped after {_MAX_NEWTON} Newton steps.",
+        f"A support vector machine stopped after {SIZES.hinge_newton} Newton steps.",
         ConvergenceWarning,
     )
     return W
@@ -169,7 +167,7 @@ class _AllLabels:
     def __init__(self, X: Array) -> None:
         self.X, self.size = X, X.shape[1]
         self.pairs = i, j = np.triu_indices(self.size)
-        rows = max(1, _BLOCK // len(i))
+        rows = max(1, SIZES.hinge_block // len(i))
         blocks = [X[start : start + rows] for start in range(0, len(X), rows)]
         self.products = [block[:, i] * block[:, j] for block in blocks]
 
@@ -223,7 +221,9 @@ class _Tall:
         """Stored normal and free intercept that fit `y` in these rows."""
         A = self.X[rows]
         mean, target = np.asarray(A.mean(axis=0)).ravel(), y - y.mean()
-        if len(mean) > _DIRECT:  # by products with the rows, from the last solution
+        if (
+            len(mean) > SIZES.hinge_direct
+        ):  # by products with the rows, from the last solution
 
             def apply(V: Array) -> Array:
                 Z = A @ V - mean @ V

@@ -25,13 +25,13 @@ from sklearn.utils.sparsefuncs import (
 
 from partlearn._array_api import as_double, is_numpy, is_numpy_namespace, namespace
 from partlearn._math.blocks import Rows, total
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices, Mask
 
 _FAR = 300  # powers of two from which numbers are scaled before they are squared
 _FULL = 0.9  # share of entries from which a sparse column is as good as dense
 _HUGE = 1e4  # means, in deviations, from which the rounding of a mean matters
 _WIDE = 32  # columns of a factor from which a transpose is written row by row
-_BLOCK = 1 << 19  # elements of a dense block made from sparse rows, to stay in cache
 
 
 def column_moments(X: Any) -> tuple[Array, Array]:
@@ -396,7 +396,7 @@ def _centered_where_full(X: Any, mean: Array) -> tuple[Any, Array]:
 
 def _row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
     """Rows of an array of this shape, so few at a time that they stay in cache."""
-    step = max(1, _BLOCK // max(1, shape[1]))
+    step = max(1, SIZES.standardized_block // max(1, shape[1]))
     return (slice(start, start + step) for start in range(0, shape[0], step))
 
 

@@ -18,19 +18,18 @@ from partlearn._array_api import (
     namespace,
     orthonormal,
 )
-from partlearn._math.linalg._eigen import MAX_FACTOR, fix_signs
+from partlearn._math.linalg._eigen import fix_signs
 from partlearn._math.linalg._standardized import (
     BlockStandardized,
     Standardized,
     thin_product,
 )
 from partlearn._progress import stage
+from partlearn._sizes import SIZES
 from partlearn._typing import Array
 
 Solver = Literal["svd", "gram", "randomized"]
 
-FULL_SIZE = 4000  # rows or columns up to which all singular directions are kept
-_TRUNCATED_RANK = 500  # leading singular directions kept above that
 _GRAM_RESOLVES = 1e-7  # singular values that a Gram matrix in float64 tells from zero
 _OVERSAMPLING, _POWER_STEPS = 20, 4
 
@@ -54,7 +53,7 @@ def leading_rank(shape: tuple[int, int]) -> int | None:
     >>> leading_rank((4000, 50_000)), leading_rank((20_000, 50_000))
     (None, 500)
     """
-    return None if min(shape) <= FULL_SIZE else _TRUNCATED_RANK
+    return None if min(shape) <= SIZES.full_svd else SIZES.truncated_rank
 
 
 def leading_directions(X: Standardized, rank: int | None = None) -> Array | None:
@@ -193,10 +192,11 @@ class ThinBasis:
         self.X = X
         self.U: NDArray[Any] | None = None
         self.V: NDArray[Any] | None = None
-        if solver != "randomized" and min(m, d) > MAX_FACTOR:
+        if solver != "randomized" and min(m, d) > SIZES.largest_factor:
             raise ValueError(
                 f"The data have {m} rows and {d} columns, and this method decomposes "
-                f"the smaller side, which may be {MAX_FACTOR} at most. Reduce the "
+                f"the smaller side, which may be {SIZES.largest_factor} at most. "
+                "Reduce the "
                 "columns first, for example by sklearn.decomposition.TruncatedSVD."
             )
         with stage("singular vectors"):

@@ -8,7 +8,6 @@ from partlearn._math.neighbors._knn import (
     some_neighbors,
 )
 from partlearn._math.neighbors._reference import (
-    EXACT_ROWS,
     many_neighbors,
     reference_neighbors,
     reference_rows,
@@ -16,7 +15,6 @@ from partlearn._math.neighbors._reference import (
 )
 
 __all__ = [
-    "EXACT_ROWS",
     "cell_neighbors",
     "many_neighbors",
     "neighbors_recall",

@@ -13,13 +13,13 @@ from sklearn.utils import check_array, check_random_state
 
 from partlearn._math.neighbors import _scan
 from partlearn._math.neighbors._exact import (
-    PENDING,
     Block,
     Search,
     enlarged,
     run_search,
 )
 from partlearn._math.neighbors._knn import check_count
+from partlearn._sizes import SIZES
 from partlearn._typing import Indices
 
 __all__ = ["cell_neighbors"]
@@ -32,7 +32,6 @@ _STEPS = 2  # iterations of k-means: cells need not be the best ones
 _LARGEST = 4  # times the wanted size at which a cell is cut
 _BLOCK = 1 << 19  # distances to centres held at once: in the cache
 _AROUND = 4  # one cell in so many that are searched is near most rows of a cell
-_ROWS = 1 << 15  # rows answered at once
 _GROUP = 64  # cells of a group: those near each other are answered together
 _OFFSET = 100  # means, in deviations, from which float32 would lose the differences
 _SPREAD_ROWS = 10_000  # rows that tell means and deviations well enough
@@ -164,7 +163,7 @@ class _CellSearch(Search):
         self.tiles = [cells.order[a:b] for a, b in pairwise(cells.starts)]
         self.width = max(len(tile) for tile in self.tiles)
         self.groups = 1  # bounds come from the cells around
-        edges = np.searchsorted(cells.starts, np.arange(0, len(Z), _ROWS))
+        edges = np.searchsorted(cells.starts, np.arange(0, len(Z), SIZES.cell_rows))
         ends = np.append(cells.starts[np.unique(edges)], len(Z))
         self.blocks = [slice(a, b) for a, b in pairwise(np.unique(ends).tolist())]
         self.height = max(block.stop - block.start for block in self.blocks)
@@ -189,7 +188,7 @@ class _CellSearch(Search):
             H = buffer[: len(some) * len(self.tiles[cell])].reshape(len(some), -1)
             products.fill(left[some], cell, H)
             _collect(block, H, limit[some], some, self.tiles[cell])
-            if block.n_pending > PENDING:
+            if block.n_pending > SIZES.pending:
                 if not block.settle(0):
                     return False
                 limit = _scan.round_up(block.limit(), buffer.dtype)

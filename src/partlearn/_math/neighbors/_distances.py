@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices
 
 # Dense and sparse rows add the squares in this one order, so that their distances are
 # equal to the last bit and ties fall alike: feature j belongs to lane j % 8, lanes are
 # summed by ascending j, then added as a tree.
 _LANES = 8
-_BLOCK = 1 << 17  # numbers in a block of differences: it should stay in the cache
 
 
 def pair_distances(Q: Any, rows: Indices, Z: Any, columns: Indices) -> Array:
@@ -26,7 +26,7 @@ def pair_distances(Q: Any, rows: Indices, Z: Any, columns: Indices) -> Array:
     else:
         width = max(1, Z.shape[1])
         part = _dense_block
-    size = max(64, _BLOCK // width)
+    size = max(64, SIZES.difference_block // width)
     for start in range(0, rows.size, size):
         stop = start + size
         out[start:stop] = part(Q, rows[start:stop], Z, columns[start:stop])

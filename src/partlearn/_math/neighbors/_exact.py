@@ -28,12 +28,10 @@ from partlearn._math.neighbors._products import (
 )
 from partlearn._math.neighbors._tree import MOST_DIMENSIONS, tree_neighbors
 from partlearn._progress import iterations
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices
 
 _TILE = 1 << 20  # values of h held at once by a worker: near the cache
-_WIDEST = 1 << 14  # columns of a tile
-_TALLEST = 512  # rows of a tile
-PENDING = 1 << 20  # candidates kept unranked
 _PROBES = 16  # rows of a block that show whether a warm start is of use
 _TINY = 2.0**-300  # squares of numbers that are not much larger lose digits
 _TREE_ROWS = 500  # points from which a tree is faster than a product
@@ -119,12 +117,12 @@ class Search:
             self.overlaps = Overlaps(Z, row_norms(Z, squared=True), k)
             self.warm_start = None  # there is nothing to save
         # A tile has room for twice the neighbours, so that it bounds the k-th.
-        n_tiles = max(1, min(-(-m // _WIDEST), m // (2 * k)))
+        n_tiles = max(1, min(-(-m // SIZES.tile_columns), m // (2 * k)))
         edges = [m * t // n_tiles for t in range(n_tiles + 1)]
         self.tiles: list[Any] = [slice(a, b) for a, b in pairwise(edges)]
         self.width = max(b - a for a, b in pairwise(edges))
         self.groups = int(min(edges[1], max(128, 8 * k)))
-        self.height = max(1, min(n, _TALLEST, _TILE // self.width))
+        self.height = max(1, min(n, SIZES.tile_rows, _TILE // self.width))
         self.blocks = [
             slice(i, min(i + self.height, n)) for i in range(0, n, self.height)
         ]
@@ -179,7 +177,7 @@ class Search:
             block.exclude(H, tile)
             block.add(H, tile)
             last = t == len(self.tiles) - 1
-            full = last or block.n_pending > PENDING
+            full = last or block.n_pending > SIZES.pending
             if full and not block.settle(tile.stop):
                 return False
         self.squared[rows], self.indices[rows] = block.best, block.nearest

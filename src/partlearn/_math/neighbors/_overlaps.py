@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from partlearn._math.neighbors._scan import Candidates
+from partlearn._sizes import SIZES
 
 _RARELY = 0.1  # share of pairs up to which a list of them is faster than a matrix
-_MORE = 512  # light rows that are kept in addition to twice the neighbours
 
 
 def overlap_rarely(Z: csr_array, Q: csr_array) -> bool:
@@ -51,7 +51,7 @@ class Overlaps:
         # Of rows without entries, which are all one point, the first are enough.
         empty = int(np.count_nonzero(squared == 0))
         lightest = np.delete(lightest, np.arange(min(k + 1, empty), empty))
-        n = 2 * k + _MORE
+        n = 2 * k + SIZES.light_rows
         self._light = lightest[:n]
         self._place = np.full(len(squared), -1)
         self._place[self._light] = np.arange(len(self._light))

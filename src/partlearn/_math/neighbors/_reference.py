@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 from partlearn._array_api import is_numpy, like, namespace, take
 from partlearn._math.neighbors._cells import cell_neighbors
 from partlearn._math.neighbors._knn import other_rows, query_neighbors, self_neighbors
+from partlearn._sizes import SIZES
 from partlearn._typing import Indices
 
-EXACT_ROWS = 25_000  # rows up to which "auto" searches among all
 REFERENCE_ROWS = 4000  # rows among which it searches above
 DEVICE_ROWS = 100_000  # rows among which all rows are searched on a device at the end
 
@@ -51,7 +51,7 @@ def reference_rows(
     (4000,)
     """
     if isinstance(n_reference, str):
-        n_reference = auto if n_rows > EXACT_ROWS else None
+        n_reference = auto if n_rows > SIZES.exact_rows else None
     if n_reference is None or n_reference >= n_rows:
         return None
     order = check_random_state(random_state).permutation(n_rows)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from partlearn._math.neighbors._distances import pair_distances
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices
 
 MOST_DIMENSIONS = 6  # beyond them a blocked product is as fast or faster
 _ROUNDING = 1e-9  # far above what the distances of a tree are off by, relatively
-_TIES = 4  # points that may have to be ranked anew, per query
 
 Found = tuple[Array, Indices]
 
@@ -50,7 +50,7 @@ def tree_neighbors(
         return squared, near
     radius = np.sqrt(squared[unsure, -1]) * (1 + _ROUNDING)
     within = partial(tree.query_ball_point, Q[unsure], radius, workers=workers)
-    if within(return_length=True).sum() > _TIES * n:
+    if within(return_length=True).sum() > SIZES.tree_ties * n:
         return None
     for row, ball in zip(unsure, within(), strict=True):
         columns = np.sort(ball)

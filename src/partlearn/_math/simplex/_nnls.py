@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partlearn._extras import compiled_twin
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices, Mask
 
-_WORTH_COMPILING = 1e6  # matrix entries from which compiled loops are asked for
 EPS = float(np.finfo(np.float64).eps)
 # A column whose remainder after projection on the passive ones is below this part of
 # its squared length counts as dependent: its pivot would be rounding error.
 DEPENDENT = 1e-13
-MAX_ENTRIES = 20  # entries per column; far more than are ever seen
-_CHUNK = 1 << 17  # matrix entries worked on at once: they should stay in the cache
+_BLOCK = 1 << 17  # matrix entries worked on at once: they should stay in the cache
 
 
 def nnls_from_gram(G: ArrayLike, b: ArrayLike) -> Array:
@@ -63,7 +62,7 @@ def nnls_from_gram(G: ArrayLike, b: ArrayLike) -> Array:
             "`G` must have shape (n_problems, k, k) and `b` (n_problems, k); got "
             f"{G.shape} and {b.shape}."
         )
-    large = G.size >= _WORTH_COMPILING
+    large = G.size >= SIZES.nnls_compiled
     return (compiled_twin(solve_all) if large else solve_all)(G, b)
 
 
@@ -161,7 +160,7 @@ def _solve_one(G: Array, b: Array) -> Array:
     w, passive = np.zeros(k), np.zeros(k, dtype=bool)
     lengths = np.sqrt(np.maximum(np.diag(G), 0))
     blocked = lengths == 0
-    for _ in range(MAX_ENTRIES * (k + 1)):
+    for _ in range(SIZES.nnls_entries * (k + 1)):
         slope = b - G @ w
         noise = noise_of_slopes(b[None], lengths[None], w[None])[0]
         helpful = ~passive & ~blocked & (slope > noise)
@@ -219,7 +218,7 @@ def pivot_all(G: Array, b: Array) -> tuple[Array, Mask]:
     """
     m, k = b.shape
     w = np.empty((m, k))
-    size = max(1, _CHUNK // (k * k))
+    size = max(1, _BLOCK // (k * k))
     for start in range(0, m, size):
         part = slice(start, start + size)
         w[part] = _pivot(G[part], b[part])
@@ -246,7 +245,7 @@ def _pivot(G: Array, b: Array) -> Array:
     passive = np.zeros((n, k), dtype=bool)
     lengths = np.sqrt(np.where(closed, 1, diagonal))
     pending = np.full(n, -1)  # columns on their way in
-    for _ in range(MAX_ENTRIES * (k + 1)):
+    for _ in range(SIZES.nnls_entries * (k + 1)):
         noise = noise_of_slopes(b, lengths, w)
         gain = np.where(~closed & (slope > noise), slope / lengths, -1)
         here = np.arange(rows.size)

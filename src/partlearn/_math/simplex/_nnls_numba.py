@@ -5,7 +5,10 @@
 import numpy as np
 from numba import njit
 
-from partlearn._math.simplex._nnls import DEPENDENT, EPS, MAX_ENTRIES
+from partlearn._math.simplex._nnls import DEPENDENT, EPS
+from partlearn._sizes import SIZES
+
+_MAX_ENTRIES = SIZES.nnls_entries  # a constant of the compiled loop
 
 
 @njit(cache=True, nogil=True)
@@ -24,7 +27,7 @@ def solve_all(G, b):  # type: ignore[no-untyped-def]
             blocked[j] = A[j, j] <= 0
             lengths[j] = np.sqrt(max(A[j, j], 0.0))
         size = 0
-        for _ in range(MAX_ENTRIES * (k + 1)):
+        for _ in range(_MAX_ENTRIES * (k + 1)):
             entering = _entering(A, c, w, passive, size, blocked, lengths)
             if entering < 0:
                 break

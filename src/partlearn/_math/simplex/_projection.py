@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from partlearn._array_api import array_device, at_least, is_numpy, namespace
 from partlearn._extras import compiled_twin
+from partlearn._sizes import SIZES
 from partlearn._typing import Mask
 
-_WORTH_COMPILING = 1e5  # entries from which compiled loops are asked for
 _FEW_CLASSES = 8  # up to which a bubble sort of whole rows beats a sort of each column
 
 
@@ -79,7 +79,7 @@ def projector(
         empty = np.flatnonzero(~mask.any(axis=1))
         if empty.size:
             raise ValueError(f"Rows without a candidate: {empty[:5].tolist()}.")
-    large = shape[0] * shape[1] >= _WORTH_COMPILING
+    large = shape[0] * shape[1] >= SIZES.projection_compiled
     return partial(compiled_twin(project_rows) if large else project_rows, S=mask)
 
 

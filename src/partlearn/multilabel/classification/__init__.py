@@ -1,4 +1,4 @@
-"""Classifiers that predict sets of labels, learnt from candidate labels."""
+"""Classifiers that predict sets of labels."""
 
 from partlearn.multilabel.classification._crisp_multilabel import (
     CRISPMultiLabelClassifier,

@@ -21,16 +21,14 @@ from sklearn.utils import check_random_state
 from partlearn._math.linalg import Standardized, standardize
 from partlearn._math.simplex import project_simplex
 from partlearn._progress import iterations
+from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS, drop_empty
 from partlearn.candidates import padded_candidates, warn_at_max_iter
 from partlearn.multilabel.classification._linear import BaseLinearScorer, best_threshold
 
-_BLOCK = 1 << 18  # scores sorted at a time, to stay in cache
-_FEW = 8  # candidates a row up to which direct sums are faster
 _WIDTH = 0.01  # over which the plain hinge is rounded off
-_DIRECT = 3000  # smaller side of the rows up to which they are decomposed
 _RANK = 1e-13  # eigenvalues below this share of the largest are rounding
 _LEAST_PULL = 1e-12  # curvature of the intercepts where no pair costs
 _STEPS, _STILL = 500, 1e-7  # of the projected gradient
@@ -289,7 +287,7 @@ def ranking_costs(
     squared: Callable[..., tuple[Array, Array]] = _in_order
     if C is None:
         squared = _every_pair
-    elif np.count_nonzero(C) < _FEW * len(C):
+    elif np.count_nonzero(C) < SIZES.ranker_few * len(C):
         squared = _candidate_by_candidate
     if loss == "squared_hinge":
         return squared(F, weights, C, 1.0)
@@ -352,7 +350,7 @@ def _every_pair(
 
 
 def _row_blocks(F: Array) -> Iterator[slice]:
-    step = max(1, _BLOCK // max(1, F.shape[1]))
+    step = max(1, SIZES.ranker_block // max(1, F.shape[1]))
     for start in range(0, len(F), step):
         yield slice(start, start + step)
 
@@ -434,7 +432,7 @@ def row_basis(X: Standardized) -> RowBasis:
         The rows, with r columns for the rank r.
     """
     n, d = X.shape
-    if min(n, d) > _DIRECT:
+    if min(n, d) > SIZES.ranker_direct:
         return RowBasis(X, np.zeros(d), None)
     g, Q = np.linalg.eigh(X.scatter() if d <= n else X.gram())
     keep = g > max(_RANK * g[-1], 0.0)

@@ -35,8 +35,8 @@ from partlearn._math.crossfit import (
 )
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array
-from partlearn.base import PARAMETERS, BaseMultilabelClassifier
-from partlearn.candidates import Tags, one_label_each, validate_tags
+from partlearn.base import PARAMETERS, BaseMultilabelClassifier, validate_tags
+from partlearn.candidates import Tags, one_label_each
 from partlearn.multilabel.classification._linear import top_border
 
 __all__ = ["CRISPMultiLabelClassifier"]
@@ -53,7 +53,7 @@ def _has_false_rate(estimator: Any) -> bool:
 
 @lazy_rows
 class CRISPMultiLabelClassifier(BaseMultilabelClassifier):
-    """Learn from tags some of which are wrong, by leave-one-out ridge regressions.
+    """Learn from partly wrong tags by leave-one-out ridge regressions.
 
     The listed tags are regressed on the rows in a linear, a Gaussian and a Laplacian
     geometry. The score of a row comes from regressions without the row, so a tag that
@@ -115,7 +115,7 @@ class CRISPMultiLabelClassifier(BaseMultilabelClassifier):
 
     See Also
     --------
-    partlearn.classification.CRISPClassifier : For candidates of which one is true.
+    partlearn.classification.CRISPClassifier : For candidates with one true label.
     PMLLC : Learns a confidence for every candidate.
 
     Notes

@@ -20,6 +20,7 @@ from partlearn._math.linalg import (
     standardize,
 )
 from partlearn._progress import iterations
+from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS
@@ -28,7 +29,6 @@ from partlearn.multilabel.classification._linear import BaseLinearScorer
 
 __all__ = ["FPML"]
 
-_DIRECT = 5000  # largest matrix to be factored; beyond it conjugate gradients
 _FEW = 0.1  # share of candidates below which their matrix is kept sparse
 
 
@@ -89,7 +89,7 @@ class FPML(BaseLinearScorer):
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each feature; 1 is the best.
     labels_ : ndarray of shape (n_samples, n_classes)
-        ``G S'`` on the candidates, clipped to [0, 1]: what is left of the labels.
+        Denoised labels: ``G S'`` on the candidates, clipped to [0, 1].
     objective_ : ndarray of shape (n_iter_,)
         Value after every sweep; it never rises.
     n_iter_ : int
@@ -306,7 +306,7 @@ def ridge_solver(X: Standardized, penalty: float) -> Callable[[Array], Array]:
         Coefficients of shape (d, k) of its argument; factors a matrix only once.
     """
     n, d = X.shape
-    if min(n, d) > _DIRECT:
+    if min(n, d) > SIZES.fpml_direct:
 
         def apply(V: Array) -> Array:
             return X.transposed_matmul(X @ V) + penalty * V

@@ -19,6 +19,7 @@ from partlearn._math.linalg import (
     squared_hinge_labels,
     squared_hinge_path,
 )
+from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS
@@ -26,10 +27,6 @@ from partlearn.metrics import average_precision
 from partlearn.multilabel.classification._linear import BaseLinearScorer
 
 __all__ = ["LinearSVM"]
-
-
-_FEW_FEATURES = 50  # up to here all labels together are faster than one by one
-_DIRECT = 3000  # smaller side of X up to which rows are decomposed
 
 
 class LinearSVM(BaseLinearScorer):
@@ -169,10 +166,10 @@ def _free_machines(
     X: Any, Y: Mask, values: Sequence[float]
 ) -> Iterator[tuple[Array, Array]]:
     """Machines of labels that have both values, by what is fastest for the shape."""
-    if X.shape[1] <= _FEW_FEATURES:
+    if X.shape[1] <= SIZES.svm_features:
         X = X.toarray() if sp.issparse(X) else X
         return (squared_hinge_labels(X, Y, C) for C in values)
-    if min(X.shape) <= _DIRECT:
+    if min(X.shape) <= SIZES.svm_direct:
         return squared_hinge_path(X, Y, values)
     return (_liblinear(X, Y, C) for C in values)
 

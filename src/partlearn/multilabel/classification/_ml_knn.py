@@ -64,11 +64,11 @@ class MLKNN(BaseMultilabelClassifier):
     -----
     A label is predicted when its posterior is at least 0.5, as in the original program;
     several ports ask for more than 0.5. ML-KNN has no feature weights, so it cannot
-    rank features; tables that list it among selectors are undefined there. Features are
-    not scaled: scale them first. Training rows that are equally far share the places
-    that they take, where the original takes those that come first in the data. The
-    likelihood of a number that is not whole is interpolated. Fitting costs one
-    neighbour search, O(n² d), and O(n k l) for the counts.
+    rank features. Features are not scaled: scale them first. Training rows that are
+    equally far share the places that they take, where the original takes those that
+    come first in the data. The likelihood of a number that is not whole is
+    interpolated. Fitting costs one neighbour search, O(n² d), and O(n k l) for the
+    counts.
 
     References
     ----------

@@ -20,13 +20,12 @@ from partlearn._math.graphs import neighbor_weights, rebuilding_graph, weighted_
 from partlearn._math.linalg import column_moments, inverse_scale, squared_hinge
 from partlearn._math.neighbors import query_neighbors, self_neighbors
 from partlearn._progress import iterations
+from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier, drop_empty
 from partlearn.candidates import warn_at_max_iter
 
-_PAIRS = 200  # classifiers a worker trains at a time
-_BLOCK = 1 << 22  # votes computed at a time
 _TIE = 1e-9  # a score this near to the border is a tie: the solver is not more exact
 _RELEASE_FOLDS = 10  # in which the released program elicits credible labels
 
@@ -304,7 +303,10 @@ def fit_pairs(
     up = np.where(m < 0, E.sum(axis=0)[j], meets[j, m])
     down = np.where(m < 0, N.sum(axis=0)[j], meets[m, j])
     wanted = wanted[(up > 0) & (down > 0)]
-    blocks = [wanted[i : i + _PAIRS] for i in range(0, len(wanted), _PAIRS)]
+    blocks = [
+        wanted[i : i + SIZES.particle_pairs]
+        for i in range(0, len(wanted), SIZES.particle_pairs)
+    ]
     if len(blocks) > 1:
         fits = Parallel(n_jobs=n_jobs)(
             delayed(_fit_some)(X, E, N, block, C) for block in blocks
@@ -339,7 +341,7 @@ def votes(f: Array) -> Array:
 
 def vote_blocks(X: Any, pairs: Pairs) -> Iterator[tuple[slice, Array]]:
     """Votes of all classifiers, (rows, p), by blocks of rows."""
-    step = max(1, _BLOCK // max(1, len(pairs.first)))
+    step = max(1, SIZES.particle_block // max(1, len(pairs.first)))
     for start in range(0, X.shape[0], step):
         block = slice(start, start + step)
         f = np.asarray(X[block] @ pairs.coef.T, dtype=np.float64) + pairs.intercept

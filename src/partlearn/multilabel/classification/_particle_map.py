@@ -84,7 +84,7 @@ class ParticleMAP(BaseParticle):
     prior_ : ndarray of shape (n_classes,)
         Smoothed share of rows with the label among those where it is known.
     log_odds_ : ndarray of shape (n_classes, n_counts)
-        What winning 0, 1, ... pairs adds to the logarithm of a label's odds.
+        Contribution of 0, 1, ... won pairs to the log odds of a label.
     pairs_ : ndarray of int, shape (n_pairs, 2)
         Pairs of labels with a classifier, as columns; -1 is the virtual label, which
         only occurs where there is a single label.

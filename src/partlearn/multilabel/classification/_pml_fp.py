@@ -111,9 +111,9 @@ class PMLFP(BaseConfidenceRanker):
     -----
     Weights are divided by the number of rows. The defaults are those of PML-LC and were
     not tuned: tune them, `C1` above all. Frequent labels have nearly the same
-    prototype, which then says nothing; this is warned of. Labels of no and of every
-    training row, and rows without candidates, are treated as in PML-LC, and the cost
-    is the same but for O(nnz(X) l) an iteration for the prototypes.
+    prototype, which then carries no information; a warning is raised. Labels of no and
+    of every training row, and rows without candidates, are treated as in PML-LC, and
+    the cost is the same but for O(nnz(X) l) an iteration for the prototypes.
 
     References
     ----------
@@ -184,8 +184,8 @@ class PMLFP(BaseConfidenceRanker):
         structure = Prototypes(points, C, self.C3, self.prototypes, self.metric, rng)
         if C.shape[1] > 1 and structure.alike():
             warn_caller(
-                "The prototypes of all labels nearly coincide, so that distances to "
-                "them say nothing about the confidences."
+                "The prototypes of all labels nearly coincide, so distances to them "
+                "carry no information."
             )
         return structure
 

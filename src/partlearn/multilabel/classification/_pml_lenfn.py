@@ -13,6 +13,7 @@ from scipy.special import expit
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
 
+from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.multilabel._scaled_rows import (
@@ -29,7 +30,6 @@ _ETA = 1e-3  # released step along half the gradient of V
 _HALVINGS = 60  # of a step that would raise the objective
 _FALL = 1e-3  # relative fall of the loss that stops
 _CUT = 0.9  # where a label is predicted, as a share of its row's range
-_BLOCK = 1 << 22  # distances held at a time
 Factors = tuple[Array, Array, Array]
 
 
@@ -57,7 +57,7 @@ class PMLLENFN(BaseLinearScorer):
     alpha : float, default=0.7
         Weight of a row's own candidates.
     beta : float, default=0.1
-        Weight of the far rows; what is left to one is that of near rows.
+        Weight of the far rows; the rest to one is the weight of near rows.
     mu : float, default=0.2
         Width of near and far, as a share of the range of a row's similarities.
     neighbors : {"exclude_self", "release"}, default="exclude_self"
@@ -325,7 +325,7 @@ def _means(members: Mask, Y: Array) -> Array:
 
 def _distances(points: Array) -> Iterator[tuple[slice, Array]]:
     """Euclidean distances of blocks of rows to all rows."""
-    step = max(1, _BLOCK // len(points))
+    step = max(1, SIZES.lenfn_block // len(points))
     for start in range(0, len(points), step):
         rows = slice(start, min(start + step, len(points)))
         yield rows, _exact_distances(points[rows], points)

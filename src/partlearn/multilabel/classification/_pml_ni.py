@@ -261,7 +261,7 @@ class PMLNI(BaseLinearScorer):
             both = " and `gamma` below that" if least <= gamma else ""
             warn_caller(
                 f"beta={beta:g} is too large for these data: all scores of PML-NI are "
-                f"zero, so no label is told apart. Set `beta` below {least:.3g}{both}."
+                f"zero. Set `beta` below {least:.3g}{both}."
             )
         return split
 

@@ -16,6 +16,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
 
 from partlearn._math.simplex import project_simplex
+from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Indices, Mask
 from partlearn.multilabel._scaled_rows import scaled_rows
@@ -30,9 +31,8 @@ __all__ = ["PMLPLR"]
 _EPS = 2.0**-52
 _GUARD = 1e-12  # denominators below it leave a pseudo-label alone
 _NEIGHBORS = 5
-_ANCHORS = 5  # anchors for each feature
+_LANDMARKS = 5  # landmarks for each feature
 _FALL = 1e-4  # relative fall of the loss that stops
-_LARGEST = 8000  # rows; two dense matrices of their squared number are held
 
 
 class PMLPLR(BaseLinearScorer):
@@ -61,22 +61,22 @@ class PMLPLR(BaseLinearScorer):
     H_init : array-like of shape (rank, n_samples) or None, default=None
         Low-rank factor to start from; None draws it from the standard normal
         distribution.
-    anchors : array-like of int or None, default=None
-        Training rows that are anchors of the kernel; None draws five for each feature,
-        or takes all rows where these are fewer.
+    landmarks : array-like of int or None, default=None
+        Training rows that are landmarks of the kernel; None draws five for each
+        feature, or all rows if these are fewer.
     max_iter : int, default=40
         Maximum number of iterations.
     random_state : int, RandomState or None, default=None
-        Seed of the anchors and of the start.
+        Seed of the landmarks and of the start.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, in the order of the columns.
-    W_ : ndarray of shape (n_anchors + 1, n_classes)
+    W_ : ndarray of shape (n_landmarks + 1, n_classes)
         Weights of the kernel features and, last, of a constant.
-    anchors_ : ndarray of shape (n_anchors,)
-        Training rows that are anchors.
+    landmarks_ : ndarray of shape (n_landmarks,)
+        Training rows that are landmarks.
     pseudo_labels_ : ndarray of shape (n_samples, n_classes)
         Pseudo-labels, zero outside the candidates; they may leave [0, 1].
     label_confidence_ : ndarray of shape (n_samples, n_classes)
@@ -137,12 +137,12 @@ class PMLPLR(BaseLinearScorer):
     True
     """
 
-    # Anchors and a factor for every row are drawn by place.
+    # Landmarks and a factor for every row are drawn by place.
     _order_matters = ("rows",)
     _parameter_constraints = BaseLinearScorer._parameter_constraints | {
         "ratio": [Interval(Real, 0, 1, closed="right")],
         "H_init": ["array-like", None],
-        "anchors": ["array-like", None],
+        "landmarks": ["array-like", None],
     }
 
     def __init__(
@@ -156,7 +156,7 @@ class PMLPLR(BaseLinearScorer):
         threshold: float = 0.5,
         scale: bool = True,
         H_init: Any = None,
-        anchors: Any = None,
+        landmarks: Any = None,
         max_iter: int = 40,
         random_state: Any = None,
     ) -> None:
@@ -168,23 +168,23 @@ class PMLPLR(BaseLinearScorer):
         self.threshold = threshold
         self.scale = scale
         self.H_init = H_init
-        self.anchors = anchors
+        self.landmarks = landmarks
         self.max_iter = max_iter
         self.random_state = random_state
 
     def _fit(self, X: Any, C: Mask) -> None:
         n, l = C.shape  # noqa: E741
-        if n > _LARGEST:
+        if n > SIZES.plr_rows:
             raise ValueError(
                 f"PML-PLR holds dense matrices of all pairs of rows; {n} rows are more "
-                f"than {_LARGEST}. Fit it on a sample of the rows."
+                f"than {SIZES.plr_rows}. Fit it on a sample of the rows."
             )
         rng = check_random_state(self.random_state)
         X = (X.toarray() if sp.issparse(X) else X).astype(np.float64)
         rows, self._shift, self._factor = scaled_rows(X, scale=self.scale, bias=False)
         points = rows.dense()
-        self.anchors_ = self._draw_anchors(n, X.shape[1], rng)
-        self._points = points[self.anchors_]
+        self.landmarks_ = self._draw_landmarks(n, X.shape[1], rng)
+        self._points = points[self.landmarks_]
         D2 = pairwise_distances(points, self._points, metric="sqeuclidean")
         self._width = float(D2.mean()) or 1.0
         K = np.exp(-D2 / (2 * self._width))
@@ -205,19 +205,19 @@ class PMLPLR(BaseLinearScorer):
         self.always_ = np.asarray(C.all(axis=0))
         self.label_confidence_ = np.clip(self.pseudo_labels_, 0, 1) * C
 
-    def _draw_anchors(self, n: int, d: int, rng: Any) -> Indices:
-        if self.anchors is None:
-            count = min(_ANCHORS * d, n)
+    def _draw_landmarks(self, n: int, d: int, rng: Any) -> Indices:
+        if self.landmarks is None:
+            count = min(_LANDMARKS * d, n)
             return np.asarray(rng.permutation(n)[:count], dtype=np.intp)
-        anchors = np.asarray(self.anchors, dtype=np.intp)
-        if not anchors.size or anchors.min() < 0 or anchors.max() >= n:
-            raise ValueError(f"`anchors` must hold row numbers from 0 to {n - 1}.")
-        return anchors
+        landmarks = np.asarray(self.landmarks, dtype=np.intp)
+        if not landmarks.size or landmarks.min() < 0 or landmarks.max() >= n:
+            raise ValueError(f"`landmarks` must hold row numbers from 0 to {n - 1}.")
+        return landmarks
 
     def _decision(self, X: Any) -> Array:
         X = X.toarray() if sp.issparse(X) else X
         points = (X.astype(np.float64) - self._shift) / self._factor
-        with np.errstate(over="ignore"):  # rows so far away that no anchor is near
+        with np.errstate(over="ignore"):  # rows so far away that no landmark is near
             D2 = pairwise_distances(points, self._points, metric="minkowski", p=2) ** 2
         K = np.exp(-D2 / (2 * self._width)) - self._means
         scores = K @ self.W_[:-1] + self.W_[-1]

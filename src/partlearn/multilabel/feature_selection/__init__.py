@@ -1,4 +1,4 @@
-"""Selectors: subsets of features learnt from partial multi-labels."""
+"""Feature selection with partial multi-labels."""
 
 from partlearn.multilabel.feature_selection._drmfs import DRMFS
 from partlearn.multilabel.feature_selection._lcfs_pml import LCFSPML

@@ -16,8 +16,8 @@ from sklearn.utils.sparsefuncs import inplace_column_scale, min_max_axis
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import PARAMETERS, BaseSelector
-from partlearn.candidates import validate_partial_data, warn_at_max_iter
+from partlearn.base import PARAMETERS, BaseSelector, validate_partial_data
+from partlearn.candidates import warn_at_max_iter
 
 Factors = TypeVar("Factors")
 Sweeps = Iterable[tuple[Factors, float]]
@@ -238,10 +238,10 @@ class PMLSelector(BaseSelector):
         """
         if not np.isfinite(scores).all() or scores.max() <= 1e-12 * unit:
             raise ValueError(
-                f"All feature scores of {type(self).__name__} have vanished or "
-                "overflowed, so there is no ranking. Are all features constant, all "
-                "candidate sets empty, or the labels of all rows alike? Otherwise "
-                "another update rule or smaller penalties keep the factors alive."
+                f"All feature scores of {type(self).__name__} vanished or overflowed, "
+                "so there is no ranking. Check that features vary, that candidate sets "
+                "are not empty and that rows differ in their labels. Otherwise use "
+                "another update rule or smaller penalties."
             )
         self._rank_all(scores, rng.permutation(len(scores)))
 

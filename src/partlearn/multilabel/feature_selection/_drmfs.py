@@ -70,7 +70,7 @@ class DRMFS(PMLSelector):
     weights_ : ndarray of shape (n_features_in_, n_classes)
         ``W``.
     labels_ : ndarray of shape (n_samples, n_classes)
-        ``X W`` on the candidates: what the regression makes of them.
+        Fitted values ``X W`` on the candidates.
     objective_ : ndarray of shape (n_iter_,)
         Value after every update.
     n_iter_ : int

@@ -19,11 +19,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from partlearn._math.simplex import project_simplex
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Mask
 from partlearn.multilabel.feature_selection._base import EPS
 
 _DENSE = 0.1  # share of candidates above which dense products are faster
-_BLOCK = 1 << 15  # numbers gathered at a time: few enough to stay in the cache
 
 
 class Weights(NamedTuple):
@@ -78,7 +78,7 @@ class Support:
             return (P @ R) * self.ones
         values = np.empty(len(self.rows))
         Rt = np.ascontiguousarray(R.T)
-        step = max(1, _BLOCK // max(1, P.shape[1]))
+        step = max(1, SIZES.fsla_block // max(1, P.shape[1]))
         for start in range(0, len(values), step):
             block = slice(start, start + step)
             values[block] = np.einsum(

@@ -263,8 +263,8 @@ def mifs_als(p: MIFSProblem, W: Array, V: Array, B: Array) -> MIFSSweeps:
             B = solve(V.T @ V + 1e-10 * np.eye(V.shape[1]), V.T @ p.Y, assume_a="pos")
         except np.linalg.LinAlgError as error:
             raise ValueError(
-                "The factors of MIFS are singular, as they are where features have "
-                "very large values; standardise the features."
+                "The factors of MIFS are singular; very large feature values cause "
+                "this. Standardize the features."
             ) from error
         W = ridge.solve(p.g * D, V)
         D = row_penalties(W, _SMOOTH)

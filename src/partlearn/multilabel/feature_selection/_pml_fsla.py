@@ -14,6 +14,7 @@ from sklearn.cluster import cluster_optics_xi
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import row_norms
 
+from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import Columns
@@ -30,7 +31,6 @@ from partlearn.multilabel.feature_selection._fsla_factors import (
 __all__ = ["PMLFSLA"]
 
 _MIN_SAMPLES = 5
-_MAX_SAMPLES = 2000  # points of OPTICS, whose cost grows with their square
 _DECIMALS = int(np.finfo(np.float64).precision)
 _FLOOR = 1e-8  # a zero never grows again under multiplicative updates
 
@@ -224,8 +224,8 @@ class PMLFSLA(PMLSelector):
             )
         if self.updates == "paper":
             warn_caller(
-                'updates="paper" are the printed rules, whose objective grows without '
-                'bound; use them for comparison only, and "derived" otherwise.'
+                'updates="paper" uses the printed rules, whose objective can grow '
+                'without bound. Use them for comparison only, and "derived" otherwise.'
             )
         weights = Weights(self.alpha, self.beta, self.gamma, self.mu)
         runs = [
@@ -357,8 +357,8 @@ def optics_clusters(X: Any, rng: np.random.RandomState) -> int:
     n = X.shape[0]
     if n < _MIN_SAMPLES:
         return 0
-    if n > _MAX_SAMPLES:
-        X = X[np.sort(rng.choice(n, _MAX_SAMPLES, replace=False))]
+    if n > SIZES.optics_rows:
+        X = X[np.sort(rng.choice(n, SIZES.optics_rows, replace=False))]
     ordering, reachability, predecessor = _optics_graph(X)
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         # Duplicates divide by a distance of zero, which is fine here: fewer clusters.

@@ -15,6 +15,7 @@ from partlearn._math.graphs import rebuilding_graph
 from partlearn._math.neighbors import self_neighbors
 from partlearn._math.simplex import project_simplex
 from partlearn._progress import iterations
+from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import Columns
@@ -30,7 +31,6 @@ __all__ = ["PMLFSNF"]
 _RATE, _RHO, _GROWTH, _MOST = 1e-6, 1e-4, 1.1, 1e10  # of the released loop
 _FINAL = 10  # iterations of the final regression
 _ZERO = 1e-8  # row norms below it are rounding: their order would be noise
-_LARGEST = 5000  # rows of the released loop, which holds three n x n arrays
 
 
 class PMLFSNF(PMLSelector):
@@ -221,10 +221,10 @@ class PMLFSNF(PMLSelector):
         self, rows: Array, C: Mask, W: Array, D: Array, alpha: float
     ) -> tuple[Array, Array]:
         """Run the released loop."""
-        if len(rows) > _LARGEST:
+        if len(rows) > SIZES.fsnf_rows:
             raise ValueError(
                 f'loop="release" holds matrices of all pairs of rows; {len(rows)} rows '
-                f'are more than {_LARGEST}. Use loop="none".'
+                f'are more than {SIZES.fsnf_rows}. Use loop="none".'
             )
         weights = alpha, self.beta, self.gamma, self.delta, self.eps
         problem = FSNFProblem(rows, C, label_correlations(C), weights)

@@ -52,11 +52,11 @@ class TRACE(PMLSelector):
         is true with probability p. Infinity leaves the candidates as they are.
     denoise_with : int or float, default=0.1
         Number or fraction of features, at most 200, in which the labels are denoised.
-        In all features the scores carry the noise of useless ones into the labels, and
-        the second path finds it there again.
+        With all features the noise of useless ones enters the labels and is found by
+        the second path.
     noise_quantile : float, default=0.1
-        The rate at which a label is a false candidate is read off the rows least like
-        it: this quantile of its scores.
+        Quantile of the scores of a label that estimates the rate at which it is a false
+        candidate.
     n_penalties : int, default=100
         Penalties along the path, in equal ratios.
     path_ratio : float, default=1e-3
@@ -64,12 +64,12 @@ class TRACE(PMLSelector):
     max_iter : int, default=500
         Maximum number of iterations for one penalty.
     tol : float, default=1e-4
-        Relative change of the coefficients at which to go on.
+        Relative change of the coefficients below which the next penalty is taken.
     random_state : int, RandomState or None, default=None
         Order of features with equal scores; nothing else is random.
     must_keep, exclude : sequence of int, str or bool, default=None
-        Columns to select in any case, and columns never to select. What is excluded
-        does not take part in the regression.
+        Columns to select in any case, and columns never to select. Excluded columns are
+        not used in the regression.
 
     Attributes
     ----------

@@ -1,30 +1,24 @@
-"""What estimators ask of the rows and labels they are given."""
+"""Validation of rows and labels in `fit` and `predict`."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from partlearn._array_api import (
-    float_dtypes,
-    follow,
-    is_numpy,
-    like,
-    numpy_dtype,
-    to_numpy,
-)
+from partlearn._array_api import float_dtypes, follow, is_numpy, to_numpy
 from partlearn._math.blocks import Rows, as_rows, framed, in_memory
-from partlearn.candidates._evidence import Evidence
-from partlearn.candidates._tags import Tags, check_tags
-from partlearn.candidates._validation import Empty, check_candidates, check_evidence
-
-FLOATS = (np.float64, np.float32)
+from partlearn.candidates import (
+    Evidence,
+    Tags,
+    check_candidates,
+    check_evidence,
+    check_tags,
+)
 
 _EXTREME = 1e304  # of which ten thousand can be added
 
@@ -89,7 +83,12 @@ def validate_tags(estimator: Any, X: Any, y: Any) -> tuple[Any, Tags]:
 
 
 def validate_partial_data(
-    estimator: Any, X: Any, y: Any, *, empty: Empty = "error", **check_params: Any
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    empty: Literal["error", "all", "keep"] = "error",
+    **check_params: Any,
 ) -> tuple[Any, NDArray[Any]]:
     """Validate what `fit` receives and set ``classes_`` and ``n_features_in_``.
 
@@ -201,59 +200,6 @@ def _same_length(X: Any, labels: Any) -> None:
         )
 
 
-def move_labels(labels: Evidence, X: Any) -> tuple[Any, Any]:
-    """Candidates and first confidences where the rows are, and in their precision.
-
-    Parameters
-    ----------
-    labels : Evidence of shape (n_samples, n_classes)
-        Checked labels, in the memory of the host.
-    X : array or object with ``dtype``
-        What to follow: an array whose precision the confidences get.
-
-    Returns
-    -------
-    S, F : array of shape (n_samples, n_classes)
-        Candidates, boolean in NumPy and numbers elsewhere, and confidences.
-    """
-    S, F = labels.candidates, labels.first_confidence(numpy_dtype(X))
-    return (S, F) if is_numpy(X) else (like(S, X, X.dtype), like(F, X))
-
-
-def move_evidence(labels: Evidence, X: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
-    """Evidence and confidences where the rows are, in double precision.
-
-    Parameters
-    ----------
-    labels : Evidence of shape (n_samples, n_classes)
-        Checked labels, in the memory of the host.
-    X : array
-        What to follow.
-
-    Returns
-    -------
-    L, F : array of shape (n_samples, n_classes)
-        Weights, boolean in NumPy where they are all equal, and first confidences.
-    update : callable
-        Gives the evidence again from confidences, see :meth:`Evidence.updated`.
-    """
-    L, F = labels.weights, np.asarray(labels.confidence(), dtype=np.float64)
-    if is_numpy(X):
-        return L, F, labels.updated
-
-    def moved(weights: Any) -> Any:
-        return like(np.asarray(weights, dtype=np.float64), X)
-
-    first = moved(L)
-
-    def update(F: Any) -> Any:
-        if type(labels) is Evidence:  # which stays as it is
-            return first
-        return moved(labels.updated(to_numpy(F)))
-
-    return first, like(F, X), update
-
-
 def check_two_classes(classes: NDArray[Any], name: str) -> None:
     """Refuse labels that are all the same.
 
@@ -352,28 +298,3 @@ def canonical(X: Any) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
-
-
-def one_label_each(y: Any) -> bool:
-    """Whether `y` holds plain labels, one per row, rather than sets or a matrix.
-
-    Parameters
-    ----------
-    y : candidate labels
-        What :func:`check_candidates` has accepted; no iterator.
-
-    Returns
-    -------
-    plain : bool
-        True for 1-D labels and for a single column of them.
-    """
-    if isinstance(y, Evidence):
-        return False
-    y = to_numpy(y)
-    if not sp.issparse(y) and not isinstance(y, (list, tuple)):
-        y = np.asarray(y)
-    if getattr(y, "ndim", 1) == 2:
-        if y.shape[1] > 1:
-            return False
-        y = y.ravel()
-    return not isinstance(y[0], (set, frozenset, list, tuple, np.ndarray))
