@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._arguments import argument
 from partlearn._typing import Mask
 from partlearn.candidates import (
     AmbiguousSeparatorError,

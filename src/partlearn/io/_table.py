@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from partlearn._arguments import argument
 from partlearn._extras import import_optional
 from partlearn.io._arrow_sizes import expanded_size
 from partlearn.io._errors import DataError, DataFormatError
