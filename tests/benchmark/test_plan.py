@@ -77,6 +77,7 @@ def test_quick_reference_that_was_left_out_is_dropped():
         ("folds = 3", 'notes = "x"', 3, "must be a list of strings"),
         ("folds = 3", 'reference = "X"', 3, "no reducer is named 'X'"),
         ("folds = 3", 'extends = "nothing"', 3, "no plan named 'nothing'"),
+        ("folds = 3", 'extends = "cenda-table7"', 1, "the plan that this one extends"),
         ("r = [1, 2]", "r = 0", 7, "of at least 1, or a list"),
         ("r = [1, 2]", "rr = 0", 7, "unknown field `rr`"),
         ('source = "sklearn:iris"', "", 5, "`source` in ..data.. is missing"),

@@ -364,7 +364,13 @@ def _reference(head: Table, methods: Specs, kind: str, check: Checker) -> str:
     if not reference or reference in [m.name for m in methods]:
         return str(reference)
     if not check.quick:
-        check.fail(("plan", "reference"), f"no {kind} is named {reference!r}")
+        wrong = f"no {kind} is named {reference!r}"
+        if "extends" in head:
+            wrong += (
+                f", the `reference` of the plan that this one extends; own {kind}s "
+                f"stand in place of its own, [change.{kind}s.NAME] adds to them"
+            )
+        check.fail(("plan", "reference"), wrong)
     return ""
 
 
