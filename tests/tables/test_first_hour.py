@@ -206,3 +206,68 @@ def test_quality_is_a_range_where_nothing_is_known():
     unknown = {c.label for c in score.classes if np.isnan(c.recall)}
     assert {label for pair in score.together for label in pair[:2]} == unknown
     assert score.low < score.approximated_accuracy
+
+
+def rich_table():
+    """Numbers, long ones, flags, gaps, dates, text and categories, with labels."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    words = ["leaf needle cone", "bark root soil", "pollen seed wind"]
+    gap = rng.random(60) < 0.1
+    day = pd.Timestamp("2020-01-01")
+    dates = pd.Series(
+        [day + pd.Timedelta(days=int(90 * k + i)) for i, k in enumerate(y)]
+    )
+    return pd.DataFrame(
+        {
+            "x": (y + rng.normal(size=60)).round(4),
+            "gaps": np.where(gap, np.nan, (2 * y + rng.normal(size=60)).round(3)),
+            "count": pd.array(y * 3 + rng.integers(4, size=60), "Int64"),
+            "long": 2**53 + y * 7 + rng.integers(40, size=60),
+            "longer": 2**62 + y,
+            "flag": (y + rng.integers(2, size=60)) % 2 == 0,
+            "kind": np.where(
+                gap[::-1], None, [f"k{(k + i // 9) % 3}" for i, k in enumerate(y)]
+            ),
+            "date": dates,
+            "gone": dates.where(~gap),
+            "text": [
+                f"{words[k]} number {i % 7} of the forest" for i, k in enumerate(y)
+            ],
+            "c": [f"l{k}|l{(k + i) % 3}" for i, k in enumerate(y)],
+        }
+    )
+
+
+def test_labels_and_predictions_are_the_same_bits_in_every_format(tmp_path):
+    pytest.importorskip("openpyxl")
+    pl = pytest.importorskip("polars")
+    frame = rich_table()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_csv(tmp_path / "t.tsv", index=False, sep="\t")
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.to_feather(tmp_path / "t.feather")
+    frame.to_excel(tmp_path / "t.xlsx", index=False)
+    frame.to_json(tmp_path / "t.jsonl", orient="records", lines=True, date_format="iso")
+    forms = {path.suffix: read_columns(path) for path in tmp_path.iterdir()}
+    forms |= {"pandas": columns_of(frame), "polars": columns_of(pl.from_pandas(frame))}
+    assert len(forms) == 8
+    found, models = {}, {}
+    for form, columns in forms.items():
+        found[form] = disambiguate(columns, "c")
+        models[form] = PartialClassifier(labels="c").fit(columns)
+    expected = found[".csv"].label_confidence
+    predicted = models[".csv"].predict_proba(forms[".csv"])
+    kinds = {n: kind.kind for n, kind in models[".csv"].encoder_.kinds_.items()}
+    assert kinds["long"] == "number"
+    assert kinds["longer"] == "constant"
+    for form, columns in forms.items():
+        np.testing.assert_array_equal(found[form].label, found[".csv"].label)
+        np.testing.assert_array_equal(
+            found[form].label_confidence, expected, err_msg=form
+        )
+        for trained in (".csv", form):
+            np.testing.assert_array_equal(
+                models[trained].predict_proba(columns), predicted, err_msg=form
+            )
