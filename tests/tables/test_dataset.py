@@ -132,3 +132,17 @@ def test_a_name_of_labels_and_of_features(name):
         dataset_of({**table, name: ["a", "b", "a"], "truth": ["a"] * 3}).rows  # noqa: B018
     given = dataset_of({**table, name: ["a", "b", "c"]}, truth=name)
     assert given.truth.tolist() == ["a", "b", "c"]
+
+
+def test_several_files_are_a_table_whose_columns_wait(tmp_path):
+    iris = load_iris_partial()
+    whole = dataset_of(write(iris, tmp_path / "a.parquet"))
+    write(iris, tmp_path / "b.parquet")
+    data = dataset_of([tmp_path / "a.parquet", tmp_path / "b.parquet"])
+    assert (data.n_rows, data.label_names) == (300, whole.label_names)
+    assert data.hidden == [f"truth:{name}" for name in iris.target_names]
+    np.testing.assert_array_equal(
+        data.evidence.candidates, np.tile(iris.candidates, (2, 1))
+    )
+    assert set(data.X) > set(whole.X) - {"truth"}
+    assert "no such column" not in data.X

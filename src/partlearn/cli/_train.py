@@ -209,31 +209,21 @@ def _fit_files(
     A `scheduler` is the address of one of Dask; without, all runs in this process.
     """
     from partlearn._math.blocks import connect
-    from partlearn.io import (
-        LabelColumns,
-        bag_columns,
-        find_truth,
-        load_columns,
-        open_tables,
-    )
-    from partlearn.tables import bags_of_files, check_truth, label_columns
+    from partlearn.tables import bags_of_files, dataset_of
 
-    rows = open_tables(paths)
-    assert rows.names is not None
-    chosen = options.label_choice
-    if not isinstance(chosen, LabelColumns):
-        chosen = LabelColumns(label_columns(chosen, rows.names))
-    names = chosen.names
-    evidence, _ = model.read_labels(load_columns(paths, names), chosen)
+    data = dataset_of(
+        list(paths),
+        options.label_choice,
+        options.truth,
+        roles=options.roles | {"ignore": options.ignore or []},
+        sep=options.sep,
+        task=options.task,
+        bags=options.bag,
+    )
+    rows, names = data.X.rows, data.label_names
+    evidence, _ = model.read_labels({name: data.X[name] for name in names}, data.y)
     _input.echo_labels(evidence.read_as)
-    hidden = [*(options.ignore or []), *bag_columns(rows.names)]
-    if check_truth(rows.names, names, options.truth):
-        hidden.append(str(options.truth))
-    else:
-        free = [name for name in rows.names if name not in {*hidden, *names}]
-        classes = evidence.classes.astype(str).tolist
-        hidden += find_truth(free, lambda n: load_columns(paths, [n])[n], classes)
-    model.set_params(ignore=hidden)
+    model.set_params(ignore=data.hidden)
     bags = None
     if options.bag is not None:
         bags = bags_of_files(paths, options.bag, evidence)

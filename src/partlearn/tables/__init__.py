@@ -16,7 +16,6 @@ from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._column_kinds import ColumnKind, as_names, check_names, find_kinds
 from partlearn.tables._dataset import (
     Dataset,
-    check_truth,
     dataset_of,
     encode_columns,
     feature_names,

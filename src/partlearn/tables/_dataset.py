@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +26,8 @@ from partlearn.io import (
     find_truth,
     format_of,
     is_table,
+    load_columns,
+    open_tables,
     read,
     read_columns,
     tag_columns,
@@ -44,6 +46,25 @@ from partlearn.tables._labels import (
 from partlearn.tables._tags import refuse_several, tags_of
 
 _TASKS = ("single", "tags", "pll", "pml", "multiclass", "multilabel")
+
+
+class TableFiles(Mapping[str, NDArray[Any]]):
+    """Columns of several Parquet files, each read when it is asked for."""
+
+    def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
+        self.rows = open_tables(paths)
+        self._read = cache(lambda name: load_columns(paths, [name])[name])
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name not in list(self):
+            raise KeyError(name)
+        return self._read(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows.names or ())
+
+    def __len__(self) -> int:
+        return len(self.rows.names or ())
 
 
 @dataclass
@@ -92,6 +113,8 @@ class Dataset:
         """Number of rows, with labels or without."""
         if self.bunch is not None:
             return int(self.X.shape[0])
+        if isinstance(self.X, TableFiles):
+            return len(self.X.rows)
         return len(next(iter(self.X.values())))
 
     @cached_property
@@ -122,11 +145,17 @@ class Dataset:
         """Columns that hold the labels."""
         return self.y.names if isinstance(self.y, LabelColumns) else []
 
-    @cached_property
+    @property
     def truth_column(self) -> Any:
         """Column of true labels, named or found, or None; of a matrix, the codes."""
-        if self.given_truth is not None or self.bunch is not None:
+        if self.bunch is not None:
             return self.given_truth
+        return next(iter(self._truth_names), None)
+
+    @cached_property
+    def _truth_names(self) -> list[str]:
+        if self.given_truth is not None:
+            return [self.given_truth]
         taken = {name for names in self.roles.values() for name in as_names(names)}
         named = {*self.ignored, *_names_in(self.labels), *taken, str(self.bags)}
         free = [name for name in self.X if name not in named]
@@ -137,13 +166,13 @@ class Dataset:
             except ValueError:  # which whoever needs the labels is told
                 return []
 
-        return next(iter(find_truth(free, self.X.__getitem__, classes)), None)
+        return find_truth(free, self.X.__getitem__, classes)
 
     @property
     def hidden(self) -> list[str]:
         """Columns that are no features, besides the labels."""
-        truth = as_names(self.truth_column)
-        return list(dict.fromkeys([*self.ignored, *truth, *bag_columns(self.X)]))
+        beside = [*self._truth_names, *bag_columns(self.X)]
+        return list(dict.fromkeys([*self.ignored, *beside]))
 
     def new_encoder(self) -> TableEncoder | None:
         """Encoder of the features and labels of the table; None of a matrix."""
@@ -235,8 +264,10 @@ def dataset_of(
 
     Parameters
     ----------
-    source : path-like, data frame, Arrow table or mapping of columns
-        A table, or a file with a matrix: MATLAB, npz, ARFF or LIBSVM.
+    source : path-like, list of path-like, data frame, Arrow table or mapping of columns
+        A table, or a file with a matrix: MATLAB, npz, ARFF or LIBSVM. Several Parquet
+        files are a table whose columns are read when they are asked for, and whose rows
+        come in blocks.
     labels : str, list of str, LabelColumns or labels, default=None
         As for :func:`partlearn.disambiguate`; by default the column whose name says so.
     truth : str, default=None
@@ -304,10 +335,13 @@ def dataset_of(
             bunch=bunch,
             path=path,
         )
-    columns = columns_of(source) if path is None else None
-    if columns is None:
-        columns = read_columns(source, encoding=encoding)
-    columns = with_truth(columns)
+    columns: Any
+    if isinstance(source, list) and isinstance((source or [0])[0], (str, os.PathLike)):
+        columns = TableFiles(source)
+    elif path is not None:
+        columns = with_truth(read_columns(path, encoding=encoding))
+    else:
+        columns = with_truth(columns_of(source))
     check_names(hidden, columns, "ignore")
     free_bags = [name for name in bag_columns(columns) if name not in hidden]
     several = task in ("tags", "pml", "multilabel")
