@@ -218,7 +218,7 @@ def check_two_classes(classes: NDArray[Any], name: str) -> None:
 
 
 def check_informative(S: NDArray[Any], classes: NDArray[Any], name: str) -> None:
-    """Refuse candidate sets from which nothing can be learnt.
+    """Refuse candidate sets from which nothing can be learned.
 
     Parameters
     ----------

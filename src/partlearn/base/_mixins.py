@@ -11,7 +11,7 @@ from partlearn.base._fit_input import validate_rows
 _PREDICTING = ("predict", "predict_proba", "decision_function")
 _BLOCKS = 2**25  # bytes of the blocks in which distances and kernels are computed
 _VALUE = 8  # bytes of a float64
-_COPIES = 3  # of the data: as given, standardised, sorted into folds or projected
+_COPIES = 3  # of the data: as given, standardized, sorted into folds or projected
 _CONFIDENCES = 6  # matrices of rows by classes: candidates, confidences, votes
 
 
@@ -67,7 +67,7 @@ class MemoryEstimateMixin:
         -------
         nbytes : int
             An order of magnitude, right within a factor of about two for large data:
-            copies of the data, confidences, the neighbour graph, the largest square
+            copies of the data, confidences, the neighbor graph, the largest square
             matrix of the method with its present parameters, and the blocks in which
             distances are computed.
 
@@ -80,7 +80,7 @@ class MemoryEstimateMixin:
         0
         """
         linear = n_samples * (_COPIES * n_features + _CONFIDENCES * n_classes)
-        # Index and weight of every neighbour, once each way.
+        # Index and weight of every neighbor, once each way.
         graph = 4 * n_samples * int(getattr(self, "n_neighbors", None) or 0)
         square = self._square_side(n_samples, n_features) ** 2
         return _BLOCKS + _VALUE * (linear + graph + square)

@@ -41,7 +41,7 @@ PARAMETERS: dict[str, list[Any]] = {
     "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
     "n_latent": [Interval(Integral, 1, None, closed="left"), None],
     "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-    "n_reference": [  # of one row, that row itself would have no neighbour
+    "n_reference": [  # of one row, that row itself would have no neighbor
         Interval(Integral, 2, None, closed="left"),
         StrOptions({"auto"}),
         None,

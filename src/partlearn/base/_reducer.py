@@ -1,4 +1,4 @@
-"""What all reducers share: validation, standardisation, projection of new rows."""
+"""What all reducers share: validation, standardization, projection of new rows."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -56,7 +56,7 @@ def most_directions(X: Any, S: Mask) -> int:
 def choose_dimension(reducer: Any, X: Any, labels: Evidence) -> int:
     """Choose a number of directions for `reducer` by cross-validation.
 
-    The split does not depend on any state; neighbours vote on the held-out rows.
+    The split does not depend on any state; neighbors vote on the held-out rows.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def project_standardized(X: Any, mean: Any, scale: Any, P: Any) -> NDArray[Any]:
     """``((X - mean) / scale) @ P`` in the precision of the rows."""
     xp = namespace(P)
     mean, scale, P = (xp.astype(a, X.dtype, copy=False) for a in (mean, scale, P))
-    if sp.issparse(X):  # centring stays implicit
+    if sp.issparse(X):  # centering stays implicit
         P = P / scale[:, None]
         return np.asarray(X @ P) - mean @ P
     return ((X - mean) / scale) @ P
@@ -210,7 +210,7 @@ class BaseReducer(
         return X, labels
 
     def _validate_fit(self, X: Any, y: Any) -> tuple[Standardized, Mask]:
-        """Check what `fit` got, standardise, remember how.
+        """Check what `fit` got, standardize, remember how.
 
         Weights and votes are refused; see `_validate_evidence`.
         """
@@ -224,7 +224,7 @@ class BaseReducer(
         """As `_validate_fit`, for reducers that start from weights or votes.
 
         With `center` the returned matrix has zero column means even where the columns
-        are not to be standardised: scatter matrices are taken about the mean, whereas
+        are not to be standardized: scatter matrices are taken about the mean, whereas
         new rows are then projected as they are.
         """
         X, labels = self._check_wanted(X, y)
@@ -279,7 +279,7 @@ class BaseReducer(
     def _neighbors(
         self, Z: NDArray[Any], last: NDArray[np.int64] | None
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Neighbours of embedded rows; the search starts from the last ones."""
+        """Neighbors of embedded rows; the search starts from the last ones."""
         distances, neighbors = self_neighbors(
             Z,
             self.n_neighbors,
@@ -293,7 +293,7 @@ class BaseReducer(
     def _votes(
         self, Z: NDArray[Any], last: TiedNeighbors | None, reference: Any = None
     ) -> TiedNeighbors:
-        """Votes of the neighbours of embedded rows; as `_neighbors` otherwise."""
+        """Votes of the neighbors of embedded rows; as `_neighbors` otherwise."""
         return TiedNeighbors(
             Z,
             self.n_neighbors,
@@ -343,7 +343,7 @@ class BaseReducer(
             warn_at_max_iter(self.max_iter)
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Project rows onto the learnt directions.
+        """Project rows onto the learned directions.
 
         Parameters
         ----------
@@ -372,7 +372,7 @@ class BaseReducer(
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            Least-norm standardised rows whose projection is `Z`, put back into the
+            Least-norm standardized rows whose projection is `Z`, put back into the
             units of the training data. What the projection discards is lost.
         """
         check_is_fitted(self)

@@ -51,7 +51,7 @@ class CC(BaseLikelihoodClassifier):
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         The model's probabilities of the training rows, on their candidates.
     objective_ : ndarray of shape (1,) or (`n_iter_`,)
-        Penalised loss at the end; with a hidden layer the held-out loss of each epoch.
+        Penalized loss at the end; with a hidden layer the held-out loss of each epoch.
     n_iter_ : int
         Number of iterations or epochs.
     classes_ : ndarray of shape (n_classes,)
@@ -68,7 +68,7 @@ class CC(BaseLikelihoodClassifier):
 
     Notes
     -----
-    Rows are standardised inside. The linear model starts from zero, where all
+    Rows are standardized inside. The linear model starts from zero, where all
     candidates of a row are alike, so it is deterministic although the loss is not
     convex. With a hidden layer: Adam on batches of 256 rows, a tenth of the rows held
     out, the epoch with the least held-out loss kept. The published experiments use

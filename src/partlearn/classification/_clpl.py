@@ -38,7 +38,7 @@ class CLPL(BaseLikelihoodClassifier):
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Softmax of the scores of the training rows, on their candidates.
     objective_ : ndarray of shape (1,)
-        Penalised loss at the end.
+        Penalized loss at the end.
     n_iter_ : int
         Number of iterations.
     classes_ : ndarray of shape (n_classes,)
@@ -56,7 +56,7 @@ class CLPL(BaseLikelihoodClassifier):
     -----
     The loss of a row is ``psi(mean of the candidates' scores)`` plus ``psi(-g)`` for
     the score g of every other label, with the squared hinge ``psi(u) = max(0, 1 -
-    u)^2``. It is convex. Rows are standardised inside. Confidences passed to `fit`
+    u)^2``. It is convex. Rows are standardized inside. Confidences passed to `fit`
     weight the mean. `predict_proba` is the softmax of the scores; it orders the classes
     and is not calibrated.
 

@@ -49,19 +49,19 @@ class IPAL(BaseCandidateClassifier):
     Parameters
     ----------
     n_neighbors : int, default=10
-        Number of neighbours that rebuild a row.
+        Number of neighbors that rebuild a row.
     alpha : float, default=0.95
-        Share of a confidence that comes from the neighbours, below 1; the rest
+        Share of a confidence that comes from the neighbors, below 1; the rest
         always comes from the start.
     max_iter : int, default=100
         Maximum number of iterations of the propagation.
     tol : float, default=1e-4
         Stop when the spectral norm of the change of the confidences is below `tol`.
     restrict_to_neighbors : bool, default=False
-        Whether to predict only labels that some neighbour has. The authors' program
+        Whether to predict only labels that some neighbor has. The authors' program
         may in rare cases prefer a label that none has.
     n_jobs : int, default=None
-        Threads of the neighbour search; the result does not depend on it.
+        Threads of the neighbor search; the result does not depend on it.
 
     Attributes
     ----------
@@ -81,16 +81,16 @@ class IPAL(BaseCandidateClassifier):
 
     See Also
     --------
-    PLKNN : Plain votes of neighbours.
+    PLKNN : Plain votes of neighbors.
 
     Notes
     -----
     As in the authors' program, and unlike the paper, every row is scaled to unit
-    length first. Standardise the features before. A query that none of its neighbours
+    length first. Standardize the features before. A query that none of its neighbors
     helps to rebuild gets the label of the nearest one (the program: the first label).
     A label that is no row's candidate is never predicted.
 
-    The weights cost one neighbour search and m least squares problems of size
+    The weights cost one neighbor search and m least squares problems of size
     `n_neighbors`. An iteration of propagation touches only the candidates: O(c k) for c
     candidates in all. Memory is O(m (k^2 + q)).
 
@@ -149,7 +149,7 @@ class IPAL(BaseCandidateClassifier):
             label sets, or weights and votes, which initialize the confidences (not part
             of the published method); see :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
-            Labelling confidences to start from instead of uniform ones, for example
+            Labeling confidences to start from instead of uniform ones, for example
             ``label_confidence_`` of a reducer.
 
         Returns
@@ -272,15 +272,15 @@ def correct_class_mass(F: Array, start: Array) -> Array:
 
 
 def residuals(length: Array, G: Array, b: Array, w: Array, labels: Indices) -> Array:
-    """Measure what the neighbours of one label leave of each query.
+    """Measure what the neighbors of one label leave of each query.
 
     Source: IPAL, prediction.
 
-    Entry (i, a) is ``||x_i - sum_b w_b z_b||`` over the neighbours b of the same label
-    as neighbour a, from inner products alone.
+    Entry (i, a) is ``||x_i - sum_b w_b z_b||`` over the neighbors b of the same label
+    as neighbor a, from inner products alone.
     """
     same = labels[:, :, None] == labels[:, None, :]
-    part = same * w[:, None, :]  # weights of the neighbours that share a's label
+    part = same * w[:, None, :]  # weights of the neighbors that share a's label
     squared = (
         length[:, None] ** 2
         - 2 * np.einsum("iab,ib->ia", part, b)

@@ -1,4 +1,4 @@
-"""What CC, PRODEN and CLPL share: scores, standardisation, choice of the penalty."""
+"""What CC, PRODEN and CLPL share: scores, standardization, choice of the penalty."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -36,7 +36,7 @@ _FOLDS = 5
 
 
 class BaseLikelihoodClassifier(BaseScoreClassifier):
-    """Classifier whose scores minimise a loss under candidate labels.
+    """Classifier whose scores minimize a loss under candidate labels.
 
     A subclass writes ``_loss(F)``, which maps scores to the mean loss and its gradient,
     or ``_fit_linear``; one that offers a hidden layer also writes ``_batch_loss(F)``,
@@ -61,7 +61,7 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
             label sets, or weights and votes, which initialize the confidences (not part
             of the published method); see :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
-            Labelling confidences that weight the candidates, for example
+            Labeling confidences that weight the candidates, for example
             ``label_confidence_`` of a reducer.
 
         Returns
@@ -97,7 +97,7 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         return np.asarray(layers[0])
 
     def _train(self, X: Any, F: Array, lam: float) -> Layers:
-        """Fit on standardised rows; the result takes rows in their own units."""
+        """Fit on standardized rows; the result takes rows in their own units."""
         matrix, mean, scale = standardize(X)
         if getattr(self, "hidden_layer_size", None) is None:
             W, b = self._fit_linear(matrix, F, lam)
@@ -111,7 +111,7 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
     def _fit_linear(
         self, matrix: Standardized, F: Array, lam: float
     ) -> tuple[Array, Array]:
-        """Minimise ``_loss(F)`` from zero, where all candidates of a row are alike."""
+        """Minimize ``_loss(F)`` from zero, where all candidates of a row are alike."""
         W, b, value, self.n_iter_, settled = fit_linear(
             matrix,
             self._loss(F),

@@ -44,7 +44,7 @@ class PLAGGD(BaseRidgeClassifier):
     Parameters
     ----------
     n_neighbors : int, default=10
-        Number of neighbours of a row in the graph.
+        Number of neighbors of a row in the graph.
     lam : float, default=1.0
         Weight of the features in the graph.
     mu : float, default=1.0
@@ -69,7 +69,7 @@ class PLAGGD(BaseRidgeClassifier):
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
     n_jobs : int, default=None
-        Threads of the neighbour search; the result does not depend on it.
+        Threads of the neighbor search; the result does not depend on it.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class PLAGGD(BaseRidgeClassifier):
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of each training row.
     graph_ : CSR array of shape (n_samples, n_samples)
-        Weights that rebuild each training row from its neighbours.
+        Weights that rebuild each training row from its neighbors.
     n_iter_ : int
         Number of iterations.
     sigma_ : float
@@ -97,11 +97,11 @@ class PLAGGD(BaseRidgeClassifier):
     Notes
     -----
     As in the authors' program, the graph is built on rows of unit length, its
-    neighbours stay the same while its weights adapt, and the regression has an
+    neighbors stay the same while its weights adapt, and the regression has an
     intercept, which the paper forgot. The confidences are found by accelerated
     projected gradient on the candidates alone, where the program sets up a quadratic
     problem of m q variables; the first one may have several solutions, and then the
-    result may differ in them. Standardise the features first.
+    result may differ in them. Standardize the features first.
 
     One Cholesky factor of m x m numbers serves all iterations. With landmarks the fit
     needs O(m L) memory and the model is another one; the user guide shows measurements.
@@ -168,7 +168,7 @@ class PLAGGD(BaseRidgeClassifier):
             label sets, or weights and votes, which initialize the confidences (not part
             of the published method); see :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
-            Labelling confidences to start from instead of those that the first graph
+            Labeling confidences to start from instead of those that the first graph
             gives, for example ``label_confidence_`` of a reducer.
 
         Returns
@@ -216,7 +216,7 @@ def smooth_confidence(
 
     Source: PLAGGD, problem of the confidences.
 
-    Minimises ``||(I - W) F||^2 + (1 / mu) ||F - target||^2`` on the simplices of the
+    Minimizes ``||(I - W) F||^2 + (1 / mu) ||F - target||^2`` on the simplices of the
     candidates, from the given start; without a target the first term alone.
     """
     A = residual_operator(W)

@@ -105,8 +105,8 @@ class PLECOC(BaseScoreClassifier):
     The papers that use PL-ECOC do not state kernel and cost; the defaults are LIBSVM's,
     which fit the published figures best on one of two data sets that were tried. Large
     candidate sets leave few valid columns: lower `min_size` then, or use another
-    learner. Standardise the features first, since `gamma` does not adapt to their
-    scale: on the pixels of digits the accuracy is .12 as they are and .84 standardised.
+    learner. Standardize the features first, since `gamma` does not adapt to their
+    scale: on the pixels of digits the accuracy is .12 as they are and .84 standardized.
     Where rows are too far apart for the kernel, a warning is raised.
 
     The code is drawn class by class: another order of the classes, or of the rows on

@@ -1,4 +1,4 @@
-"""PL-KNN: nearest neighbours vote with their whole candidate sets."""
+"""PL-KNN: nearest neighbors vote with their whole candidate sets."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -44,16 +44,16 @@ class PLKNN(BaseCandidateClassifier):
     n_reference : int, "auto" or None, default="auto"
         Number of training rows, drawn once, that are neighbors of new ones. "auto" is
         all of up to 25,000 rows and 25,000 of more, None all. Where they are fewer than
-        all, the neighbours that disambiguate dense training rows are searched in cells.
+        all, the neighbors that disambiguate dense training rows are searched in cells.
     weights : {"distance", "rank", "uniform"}, default="distance"
-        "distance": one minus the neighbour's share of the summed distances; "rank":
+        "distance": one minus the neighbor's share of the summed distances; "rank":
         ``k - a + 1`` for the a-th nearest; "uniform": all alike.
     variant : {"clean", "lab"}, default="clean"
         "clean" is the method as described. "lab" reproduces the program behind the
         published figures: the nearest training row of a query is passed over and the
         remaining ones take the weights of their predecessors.
     n_jobs : int, default=None
-        Threads of the neighbour search; the result does not depend on it.
+        Threads of the neighbor search; the result does not depend on it.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class PLKNN(BaseCandidateClassifier):
     Notes
     -----
     All candidates of a neighbor count fully, as in the original. Distances are
-    Euclidean and depend on the scale of the features: standardise first. Prediction
+    Euclidean and depend on the scale of the features: standardize first. Prediction
     costs O(n m d) for n queries and m training rows, in blocks of bounded memory.
 
     Training rows that are equally far share the places that they take: each has the
@@ -184,7 +184,7 @@ class PLKNN(BaseCandidateClassifier):
             distances, neighbors = query_neighbors(known, X, k, n_jobs=self.n_jobs)
             w = neighbor_weights(distances, self.weights)[:, :-1]
             if self.weights == "rank":
-                w = w - 1  # k neighbours are left: weights k, ..., 1
+                w = w - 1  # k neighbors are left: weights k, ..., 1
             return weighted_votes(voters, neighbors[:, 1:], w)
 
         def find(rows: Any, k: int) -> Any:
@@ -207,7 +207,7 @@ class PLKNN(BaseCandidateClassifier):
         return shared_votes(find, votes, k, near, kind)
 
     def _training_votes(self) -> NDArray[Any]:
-        """Votes of the neighbours of each training row, itself excluded."""
+        """Votes of the neighbors of each training row, itself excluded."""
         X = self._X
         if self._reference is None or issparse(X) or not is_numpy(X):
             find = partial(some_neighbors, X, n_jobs=self.n_jobs)

@@ -66,7 +66,7 @@ class PLSVM(BaseScoreClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
-        Weights of the features, standardised ones if they are; there is no intercept.
+        Weights of the features, standardized ones if they are; there is no intercept.
     mean_, scale_ : ndarray of shape (n_features,)
         Mean and scale of the training rows; zero and one without standardization.
     objective_ : ndarray of shape (`n_iter_`,)
@@ -88,10 +88,10 @@ class PLSVM(BaseScoreClassifier):
     -----
     The objective is ``lam / 2 ||W||^2`` plus the mean of ``max(0, 1 - a + b)``, where a
     is a row's largest score among its candidates and b the largest among the others.
-    It is not convex: the start matters, a little for standardised features, and much
+    It is not convex: the start matters, a little for standardized features, and much
     where rows are far from the origin, so that the margin of one is soon kept and the
     penalty decides nothing. On digits with three false candidates, four starts give
-    .81 to .87 standardised, and .60 to .78 on the pixels as they are. Steps are those
+    .81 to .87 standardized, and .60 to .78 on the pixels as they are. Steps are those
     of Pegasos, on all rows at once, with projection onto the ball of radius
     ``1 / sqrt(lam)``.
 
@@ -162,7 +162,7 @@ class PLSVM(BaseScoreClassifier):
             label sets, or weights and votes, which initialize the confidences (not part
             of the published method); see :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
-            Labelling confidences that weight the candidates, for example
+            Labeling confidences that weight the candidates, for example
             ``label_confidence_`` of a reducer.
 
         Returns
@@ -195,7 +195,7 @@ class PLSVM(BaseScoreClassifier):
         return self
 
     def _scaled(self, X: Any) -> Any:
-        """Set the standardisation; rows that products are taken with."""
+        """Set the standardization; rows that products are taken with."""
         wanted = self.standardize
         if wanted is None:
             wanted = self.variant == "clean" and isinstance(self.init, str)
@@ -446,7 +446,7 @@ class PLSVMCV(BaseScoreClassifier):
             label sets, or weights and votes, which initialize the confidences (not part
             of the published method); see :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
-            Labelling confidences that weight the candidates, see :class:`PLSVM`.
+            Labeling confidences that weight the candidates, see :class:`PLSVM`.
 
         Returns
         -------

@@ -104,7 +104,7 @@ class PooledClassifier(BaseCandidateClassifier):
     -----
     With evidence :math:`L` and held-out probabilities :math:`P^e` of learner :math:`e`,
     the pool is :math:`P \propto \prod_e (P^e)^{w_e}`, and the weights, between 0 and 5,
-    maximise the mean of :math:`\log \sum_j L_{ij} P_{ij}` less a small penalty that
+    maximize the mean of :math:`\log \sum_j L_{ij} P_{ij}` less a small penalty that
     keeps them near equal ones, as in CRISPClassifier. Of a single learner :math:`1/w`
     is the temperature of temperature scaling. Probabilities are mixed with 0.001 of
     uniform ones first, so that none is zero.

@@ -54,7 +54,7 @@ class PRODEN(BaseLikelihoodClassifier):
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Weights of the candidates of each training row.
     objective_ : ndarray of shape (`n_iter_`,)
-        Penalised loss of each iteration; with a hidden layer the negative
+        Penalized loss of each iteration; with a hidden layer the negative
         log-likelihood of held-out candidate sets after each epoch.
     n_iter_ : int
         Number of iterations or epochs.
@@ -67,13 +67,13 @@ class PRODEN(BaseLikelihoodClassifier):
 
     See Also
     --------
-    CC : Maximises the likelihood of the candidate sets at once.
+    CC : Maximizes the likelihood of the candidate sets at once.
 
     Notes
     -----
-    Rows are standardised inside. Confidences start uniform on the candidates, or as
+    Rows are standardized inside. Confidences start uniform on the candidates, or as
     passed to `fit`. An iteration of the linear model takes 30 steps of L-BFGS and
-    renews the confidences; run until both converge it is expectation-maximisation for
+    renews the confidences; run until both converge it is expectation-maximization for
     the likelihood of :class:`CC`, on another path. With a hidden layer the confidences
     of a batch are renewed after its step, as published; the likelihood of held-out
     candidate sets decides when to stop.

@@ -42,7 +42,7 @@ class CandidatePruner(BaseCandidateClassifier):
         "conformal" removes those that a cross-fitted classifier finds less plausible
         than nearly all labels it chooses.
     n_neighbors : int, default=10
-        Nearest rows that vote against candidates, by the angle of standardised rows.
+        Nearest rows that vote against candidates, by the angle of standardized rows.
     tau : float, default=0.5
         Share of the candidates beyond the first that "neighbors" removes from every
         set, rounded down.
@@ -77,9 +77,9 @@ class CandidatePruner(BaseCandidateClassifier):
     average over candidates and can hurt those that weight them; :meth:`lost` returns
     how many truths were removed where they are known. No set becomes empty.
 
-    The neighbour-based method was published for representations of deep networks; here
-    neighbours are searched among standardised features. The conformal one was published
-    with a validation set labelled by the classifier; here every row is judged by a
+    The neighbor-based method was published for representations of deep networks; here
+    neighbors are searched among standardized features. The conformal one was published
+    with a validation set labeled by the classifier; here every row is judged by a
     classifier that was fitted without its fold, and all rows calibrate.
 
     References
@@ -201,12 +201,12 @@ class CandidatePruner(BaseCandidateClassifier):
 
 
 def neighbor_pruning(S: Mask, neighbors: NDArray[np.int64], tau: float) -> Mask:
-    """Remove from every set the candidates that most neighbours lack.
+    """Remove from every set the candidates that most neighbors lack.
 
-    Source: CandidatePruner, rule of the neighbours.
+    Source: CandidatePruner, rule of the neighbors.
 
     A set of n loses ``floor(tau (n - 1))``. Among equal ones that goes first which
-    nearer neighbours lack too, with smaller sets counting more; what is equal in that
+    nearer neighbors lack too, with smaller sets counting more; what is equal in that
     as well stays, whatever its place.
     """
     sizes = S.sum(axis=1)

@@ -1,7 +1,7 @@
 """Ridge regression with a free intercept: factored once, solved for many targets.
 
 The machine of SURE and PL-AGGD. With a kernel matrix ``K`` and targets ``P`` it solves
-``(K + beta I) A = P - 1 b'`` with ``1'A = 0``. Centring the kernel on both sides drops
+``(K + beta I) A = P - 1 b'`` with ``1'A = 0``. Centering the kernel on both sides drops
 ``b`` from the system: ``(H K H + beta I) A = H P``. That matrix is also far better
 conditioned, since a kernel of positive entries has its largest eigenvalue along the
 constant vector. Outputs on the training rows are ``K A + b = P - beta A``, so the

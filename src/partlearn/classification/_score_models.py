@@ -131,7 +131,7 @@ def fit_linear(
     max_iter: int,
     tol: float,
 ) -> tuple[Array, Array, float, int, bool]:
-    """Minimise ``loss(X W + b) + lam / 2 |W|^2`` by L-BFGS.
+    """Minimize ``loss(X W + b) + lam / 2 |W|^2`` by L-BFGS.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def fit_hidden_layer(
     Parameters
     ----------
     rows : callable
-        Dense standardised rows of given indices.
+        Dense standardized rows of given indices.
     batch_loss : callable
         Mean loss and its gradient from scores and the indices of their rows.
     held_out_loss : callable

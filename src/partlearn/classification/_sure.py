@@ -91,7 +91,7 @@ class SURE(BaseRidgeClassifier):
     The row problem needs no solver: with half the reward added to the largest score
     it is a projection onto the simplex of the candidates. One Cholesky factor serves
     all iterations. The fit costs O(m^3 / 3 + t m^2 q) for t iterations; memory is one
-    m x m matrix. Standardise the features first.
+    m x m matrix. Standardize the features first.
 
     With landmarks, the fit costs O(m L^2 + t m L q) and the model is another one; how
     much accuracy is lost depends on the data, and the user guide shows measurements.
@@ -161,7 +161,7 @@ class SURE(BaseRidgeClassifier):
             label sets, or weights and votes, which initialize the confidences (not part
             of the published method); see :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
-            Labelling confidences to start from instead of `init`, for example
+            Labeling confidences to start from instead of `init`, for example
             ``label_confidence_`` of a reducer.
 
         Returns
@@ -206,7 +206,7 @@ def guided_confidence(Q: NDArray[Any], S: Mask, lam: float) -> NDArray[Any]:
 
     Source: SURE, problem of the confidences.
 
-    Row i minimises ``||p - q_i||^2 - lam p_j`` on the simplex of its candidates with
+    Row i minimizes ``||p - q_i||^2 - lam p_j`` on the simplex of its candidates with
     ``p_l <= p_j``, where j has the largest score among them. Completing the square
     moves ``lam / 2`` into ``q_j``; a projection keeps the order, hence the bound.
     """

@@ -43,10 +43,10 @@ class TorchClassifier(BaseScoreClassifier):
         linear layer.
     loss : {"proden", "cc"}, default="proden"
         ``"proden"`` weighs the candidates of a batch by the model after each of its
-        steps; ``"cc"`` maximises the likelihood of the candidate sets.
+        steps; ``"cc"`` maximizes the likelihood of the candidate sets.
     lam : float, default=1e-4
         Weight of half the squared norm of all weights; parameters of one dimension
-        (intercepts, scales) are not penalised.
+        (intercepts, scales) are not penalized.
     learning_rate : float, default=1e-3
         Step length of Adam.
     max_iter : int, default=200
@@ -60,9 +60,9 @@ class TorchClassifier(BaseScoreClassifier):
     Attributes
     ----------
     module_ : torch.nn.Module
-        The trained module; it takes standardised rows.
+        The trained module; it takes standardized rows.
     mean_, scale_ : ndarray of shape (n_features,)
-        What rows are standardised by.
+        What rows are standardized by.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Weights of the candidates of each training row.
     objective_ : ndarray of shape (`n_iter_`,)
@@ -148,7 +148,7 @@ class TorchClassifier(BaseScoreClassifier):
             label sets, or weights and votes, which initialize the confidences (not part
             of the published method); see :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
-            Labelling confidences that weight the candidates, for example
+            Labeling confidences that weight the candidates, for example
             ``label_confidence_`` of a reducer.
 
         Returns

@@ -46,7 +46,7 @@ def make_partial_classification(
     n_false : int, default=1
         False labels in every candidate set.
     class_sep : float, default=2.0
-        Minimum distance between two centres, in standard deviations of a cloud.
+        Minimum distance between two centers, in standard deviations of a cloud.
     noise : float, default=0.1
         Standard deviation of the noise of redundant features, relative to the
         feature itself.
@@ -115,7 +115,7 @@ def make_partial_classification(
 def _centers(
     rng: np.random.RandomState, n_classes: int, dim: int, separation: float
 ) -> Any:
-    """Random centres, scaled so that the closest two are `separation` apart."""
+    """Random centers, scaled so that the closest two are `separation` apart."""
     centers = rng.standard_normal((n_classes, dim))
     gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)
     closest = gaps[np.triu_indices(n_classes, 1)].min()

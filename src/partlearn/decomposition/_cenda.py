@@ -1,4 +1,4 @@
-"""CENDA: confidence-based dimensionality reduction by dependence maximisation."""
+"""CENDA: confidence-based dimensionality reduction by dependence maximization."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -32,7 +32,7 @@ class CENDA(BaseReducer):
     n_components : int, float, "auto" or None, default=0.999
         Number of directions; or, as a float, the share of the total dependence that
         the directions must reach together; or "auto" to choose the number by how
-        often neighbours name a candidate of rows that were held out; or None (or 0.0)
+        often neighbors name a candidate of rows that were held out; or None (or 0.0)
         for all that carry any dependence. There are never more than the number of
         classes minus one.
     mu : float, default=0.5
@@ -41,13 +41,13 @@ class CENDA(BaseReducer):
     n_neighbors : int, default=8
         Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
-        Number of rows, drawn once, among which neighbours are searched. "auto" is all
+        Number of rows, drawn once, among which neighbors are searched. "auto" is all
         of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
         neighbors are searched among all rows once at the end, in cells.
     alpha : float, default=1.0
         Weight of the row's own confidence relative to the neighbors.
     weights : {"rank", "uniform"}, default="rank"
-        "rank" weights the a-th nearest of k neighbours by ``k - a + 1``, as the
+        "rank" weights the a-th nearest of k neighbors by ``k - a + 1``, as the
         authors' program does; "uniform" weights all alike, as the paper prints.
     scaling : {"constraint", "maxabs"}, default="constraint"
         Length of each direction: as the paper's constraint has it, or with largest
@@ -60,9 +60,9 @@ class CENDA(BaseReducer):
         Stop when no confidence changes by more than `tol`.
     svd_rank : int or None, default=None
         How many leading singular directions of the data are used. None uses all,
-        unless both sides of the data exceed 4000: then 500, found by a randomised
+        unless both sides of the data exceed 4000: then 500, found by a randomized
         iteration.
-    search : neighbour transformer, default=None
+    search : neighbor transformer, default=None
         Approximate neighbor search, for example ``PyNNDescentTransformer``, for more
         rows than the exact search, which None stands for, can manage. It must offer
         `n_neighbors` besides the row itself.
@@ -72,7 +72,7 @@ class CENDA(BaseReducer):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Directions, in the space of the standardised data.
+        Directions, in the space of the standardized data.
     eigenvalues_ : ndarray of shape (n_components,)
         Dependence along each direction.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
@@ -99,13 +99,13 @@ class CENDA(BaseReducer):
     Notes
     -----
     Where the paper and the authors' program differ, the parameters `weights` and
-    `scaling` choose. Standardising is not in the paper but in the program; it also
+    `scaling` choose. Standardizing is not in the paper but in the program; it also
     settles whether the scatter matrix of the constraint is centered. The returned
     directions are those of the last eigenproblem, hence of the confidences before the
     last update.
 
     The constraint matrix is factored once, on the smaller side of the data; an
-    iteration costs O(m d q + min(m, d)^2 q + q^3) and a neighbour search. Sparse data
+    iteration costs O(m d q + min(m, d)^2 q + q^3) and a neighbor search. Sparse data
     stay sparse.
 
     Where only leading directions are used, the same problem is solved for directions in
@@ -226,7 +226,7 @@ class CENDA(BaseReducer):
 
 
 def centered(F: NDArray[Any]) -> NDArray[Any]:
-    """Centre the confidences: ``H F`` with ``H = I - 11'/m``."""
+    """Center the confidences: ``H F`` with ``H = I - 11'/m``."""
     return F - namespace(F).mean(F, axis=0)
 
 

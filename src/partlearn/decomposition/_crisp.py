@@ -72,9 +72,9 @@ class CRISP(BaseReducer):
         candidate sets as well as the best; "none" is 0 and gives at most as many
         components as there are classes, less one.
     standardize : bool, default=True
-        Whether to bring all columns to variance one. They are centred in any case.
+        Whether to bring all columns to variance one. They are centered in any case.
     relevance : float or "auto", default="auto"
-        Power of the importances by which the standardised columns are weighted, so that
+        Power of the importances by which the standardized columns are weighted, so that
         uninformative columns get small weights. "auto" chooses among 0, .5 and 1 by the
         held-out likelihood of the candidate sets, on at most 500 rows; 0 weighs all
         columns alike, and so does "auto" above 2,000 columns. Used only with
@@ -96,18 +96,18 @@ class CRISP(BaseReducer):
     search : neighbor transformer, default=None
         Neighbor search, for example ``PyNNDescentTransformer``, for more rows than
         the exact search, which None stands for, can manage. It must offer eleven
-        neighbours besides the row itself, or `n_neighbors` if that is more than ten.
+        neighbors besides the row itself, or `n_neighbors` if that is more than ten.
     svd_rank : int or None, default=None
         Number of leading singular directions of the data that are used. None uses all,
-        unless both sides of the data exceed 4000: then 500, found by a randomised
+        unless both sides of the data exceed 4000: then 500, found by a randomized
         iteration that leaves sparse data sparse.
     n_jobs : int or None, default=None
-        Threads of the neighbour search; the result does not depend on it.
+        Threads of the neighbor search; the result does not depend on it.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components_, n_features)
-        Directions, in the space of the standardised data.
+        Directions, in the space of the standardized data.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of each training row.
     ridge_ : float
@@ -156,7 +156,7 @@ class CRISP(BaseReducer):
     See Also
     --------
     partlearn.feature_selection.CRISPSelector : Features chosen by the same confidences.
-    partlearn.decomposition.TunedPCA : Regularises the published reducers.
+    partlearn.decomposition.TunedPCA : Regularizes the published reducers.
     partlearn.classification.PLKNN : Classifier commonly used after this reducer.
 
     Notes
@@ -246,7 +246,7 @@ class CRISP(BaseReducer):
             label sets, or weights and votes; see
             :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
-            Labelling confidences to start from, for example ``label_confidence_`` of a
+            Labeling confidences to start from, for example ``label_confidence_`` of a
             reducer; those of the labels themselves by default.
         bags : array-like of shape (n_samples,), default=None
             Bag of each row: rows that share one list of labels, each of which belongs

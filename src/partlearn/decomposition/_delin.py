@@ -1,4 +1,4 @@
-"""DELIN: linear discriminants with labels disambiguated by neighbours."""
+"""DELIN: linear discriminants with labels disambiguated by neighbors."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -46,7 +46,7 @@ class DELIN(BaseReducer):
     n_components : int, float, "auto" or None, default=None
         Number of directions; or, as a float, the share of the summed eigenvalues that
         they must reach together; or "auto" to choose the number by how often
-        neighbours name a candidate of rows that were held out; or None for 0.6 times
+        neighbors name a candidate of rows that were held out; or None for 0.6 times
         the number of classes, rounded up. There are never more than the number of
         classes minus one.
     n_neighbors : int, default=8
@@ -59,7 +59,7 @@ None, default=None
         Length of each direction p: ``p' S_w p = 1`` as in classical discriminant
         analysis, or ``p' S_t p = 1``, which stays finite where classes are separated
         perfectly. "auto" takes "total" if the rank of the data is that of the rows,
-        so that every labelling can be separated, and "within" otherwise. With a kernel
+        so that every labeling can be separated, and "within" otherwise. With a kernel
         only "within" is defined, and "auto" means it.
     standardize : bool, default=True
         Whether to bring all columns to mean zero and variance one first.
@@ -69,7 +69,7 @@ None, default=None
         Stop when no confidence changes by more than `tol`; 0 means not at all.
     random_state : int, RandomState instance or None, default=0
         Decides between tied labels.
-    search : neighbour transformer, default=None
+    search : neighbor transformer, default=None
         Approximate neighbor search, for example ``PyNNDescentTransformer``, for more
         rows than the exact search, which None stands for, can manage. It must offer
         `n_neighbors` besides the row itself.
@@ -79,7 +79,7 @@ None, default=None
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Directions, in the space of the standardised data. With a kernel, of shape
+        Directions, in the space of the standardized data. With a kernel, of shape
         (n_components, n_samples): coefficients of the training rows.
     eigenvalues_ : ndarray of shape (n_components,)
         Ratio of between- to within-class scatter along each direction.
@@ -103,14 +103,14 @@ None, default=None
 
     See Also
     --------
-    PLDA : Discriminant analysis with an adaptive neighbour graph.
-    CENDA : Dependence maximisation instead of discriminant analysis.
+    PLDA : Discriminant analysis with an adaptive neighbor graph.
+    CENDA : Dependence maximization instead of discriminant analysis.
 
     Notes
     -----
     The total scatter does not depend on the labels, so the data are whitened once; the
     between-class scatter has rank q - 1 at most, and an iteration costs O(m r q) for
-    data of rank r, and a neighbour search. Sparse data stay sparse. Data in single
+    data of rank r, and a neighbor search. Sparse data stay sparse. Data in single
     precision are computed with in double precision: votes are choices, and iterations
     that do not settle carry a choice on to the end.
 
@@ -118,13 +118,13 @@ None, default=None
     singular, since its solver gives no finite eigenvalue for them; these are the best
     directions there are, and we keep them (the published figures on text suffer from
     the loss). Labels that tie are compared among the tied ones only, where the program
-    looks at all. Standardising is done outside the program; the directions depend on
+    looks at all. Standardizing is done outside the program; the directions depend on
     it through rounding only.
 
     With a kernel the method is that of the 2022 paper: class means of the kernel
     columns, unweighted by the size of the class; the within-class scatter gets a
     millionth of its mean diagonal as ridge; and a row's most supported label receives
-    confidence v / (k + floor(k / 2)) for v of k neighbours that have it as candidate.
+    confidence v / (k + floor(k / 2)) for v of k neighbors that have it as candidate.
     ``transform`` then compares rows with all training rows, which are kept, and `fit`
     needs O(m^2) memory and O(m^3) time.
 
@@ -253,7 +253,7 @@ None, default=None
         return (X - self.mean_.astype(X.dtype)) / self.scale_.astype(X.dtype)
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Project rows onto the learnt directions.
+        """Project rows onto the learned directions.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ None, default=None
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            Least-norm standardised rows whose projection is `Z`, put back into the
+            Least-norm standardized rows whose projection is `Z`, put back into the
             units of the training data. Not defined with a kernel.
         """
         return super().inverse_transform(Z)
@@ -301,7 +301,7 @@ class LinearSpace:
     """
 
     def __init__(self, X: Standardized, normalize: str) -> None:
-        # Votes are a choice: in single precision another neighbour or label would win.
+        # Votes are a choice: in single precision another neighbor or label would win.
         # Directions that the data resolve stay those of their own precision.
         resolved = 10 * float(np.finfo(X.dtype).eps)
         self.basis = ThinBasis(X.astype(np.float64), tol=max(1e-10, resolved))
@@ -334,7 +334,7 @@ class LinearSpace:
 def delin_update(
     F: Array, votes: VoteSums, k: int, S: Mask, rng: np.random.RandomState
 ) -> Array:
-    """Give the best supported candidates the share of neighbours that hold them.
+    """Give the best supported candidates the share of neighbors that hold them.
 
     Source: DELIN, update of the confidences.
 
@@ -343,14 +343,14 @@ def delin_update(
     F : ndarray of shape (m, q)
         Confidences.
     votes : callable
-        Sums what the neighbours have, by rank or uniformly.
+        Sums what the neighbors have, by rank or uniformly.
     k : int
-        Number of neighbours.
+        Number of neighbors.
     S : ndarray of bool, shape (m, q)
         Candidates.
     rng : RandomState
         Chooses among labels that tie in votes and in the number of their holders, when
-        there are too many of them for the k neighbours.
+        there are too many of them for the k neighbors.
 
     Returns
     -------
@@ -436,12 +436,12 @@ class KernelSpace:
 def kernel_update(
     F: Array, votes: VoteSums, k: int, S: Mask, rng: np.random.RandomState
 ) -> Array:
-    """Give the best supported candidate a share by its holders among the neighbours.
+    """Give the best supported candidate a share by its holders among the neighbors.
 
     Source: DELIN, update of the confidences, kernel form.
 
     Parameters and result are those of the linear method's update; here a label has
-    support from each neighbour that has it as candidate, whatever its confidence.
+    support from each neighbor that has it as candidate, whatever its confidence.
     """
     V = votes(F, "rank") * S
     most = V.max(axis=1, keepdims=True)

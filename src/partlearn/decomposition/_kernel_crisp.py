@@ -126,7 +126,7 @@ class KernelCRISP(
         kernels up to 3,000 rows and 1,000 landmarks above; more are more accurate on
         classes with fine boundaries, and slower. None is always exact.
     relevance : float or "auto", default="auto"
-        Power of the importances by which the standardised columns are weighted, so that
+        Power of the importances by which the standardized columns are weighted, so that
         columns without information get small weights. "auto" chooses among 0, .5 and 1
         by the held-out likelihood of the candidate sets, on at most 500 rows; 0 weighs
         all columns alike, and so does "auto" above 2,000 columns.
@@ -143,7 +143,7 @@ class KernelCRISP(
     search : neighbor transformer, default=None
         Neighbor search; see :class:`CRISP`.
     n_jobs : int or None, default=None
-        Threads of the neighbour search; the result does not depend on it.
+        Threads of the neighbor search; the result does not depend on it.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class KernelCRISP(
     ridge_ : dict of str to float
         Chosen ridge of each geometry, a multiple of the mean squared singular value.
     bandwidth_ : dict of str to float
-        Chosen bandwidth of each kernel, in units of the standardised data.
+        Chosen bandwidth of each kernel, in units of the standardized data.
     stray_rate_ : float or None
         Given or estimated stray rate; None without `bags`, and where the rule does not
         use it.
@@ -202,7 +202,7 @@ class KernelCRISP(
     that follows in a pipeline is trained on rows that are distributed as new ones.
     scikit-learn's ``TargetEncoder`` does the same, for the same reason.
 
-    The data are standardised inside; the maths is done in float64. Exact kernels need
+    The data are standardized inside; the maths is done in float64. Exact kernels need
     two eigenproblems of the size of the rows, O(m^3), and about four arrays of m x m
     numbers; L landmarks O(m L^2) and about three of m x L. What would not fit into
     memory is refused before it is tried. Sparse data of up to 2,000 columns are made
@@ -282,7 +282,7 @@ class KernelCRISP(
             label sets, or weights and votes; see
             :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
-            Labelling confidences to start from, for example ``label_confidence_`` of a
+            Labeling confidences to start from, for example ``label_confidence_`` of a
             reducer; those of the labels themselves by default.
         bags : array-like of shape (n_samples,), default=None
             Bag of each row: rows that share one list of labels, each of which belongs

@@ -38,10 +38,10 @@ class PLDA(BaseReducer):
     n_components : int, float, "auto" or None, default=None
         Number of directions; or, as a float, the share of the summed eigenvalues that
         they must reach together; or "auto" to choose the number by how often
-        neighbours name a candidate of rows that were held out; or None for all, which
+        neighbors name a candidate of rows that were held out; or None for all, which
         are the number of classes minus one at most.
     n_neighbors : int, default=8
-        Number of neighbours that rebuild a row.
+        Number of neighbors that rebuild a row.
     beta : float, default=0.5
         Weight of the identity in the constraint of the first iteration, beside 1 - beta
         for the within-class scatter; from 1 on there is only the identity.
@@ -53,7 +53,7 @@ class PLDA(BaseReducer):
         Maximum number of iterations.
     tol : float, default=1e-8
         Stop when neither confidences nor `beta` change by more than `tol`.
-    search : neighbour transformer, default=None
+    search : neighbor transformer, default=None
         Approximate neighbor search, for example ``PyNNDescentTransformer``, for more
         rows than the exact search, which None stands for, can manage. It must offer
         `n_neighbors` besides the row itself.
@@ -63,7 +63,7 @@ class PLDA(BaseReducer):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Directions, in the space of the standardised data.
+        Directions, in the space of the standardized data.
     eigenvalues_ : ndarray of shape (n_components,)
         Ratio of between-class scatter to the constraint along each direction.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
@@ -86,7 +86,7 @@ class PLDA(BaseReducer):
     See Also
     --------
     DELIN : Plain discriminant analysis with votes.
-    WPLDR : Dependence maximisation with a neighbour graph.
+    WPLDR : Dependence maximization with a neighbor graph.
 
     Notes
     -----
@@ -99,7 +99,7 @@ class PLDA(BaseReducer):
     such data better.
 
     The data are decomposed once; in their coordinates the constraint without labels is
-    diagonal and an iteration costs O(m r q) for data of rank r, a neighbour search and
+    diagonal and an iteration costs O(m r q) for data of rank r, a neighbor search and
     m quadratic programs of size `n_neighbors`. Sparse data stay sparse.
 
     References
@@ -110,7 +110,7 @@ class PLDA(BaseReducer):
 
     Examples
     --------
-    Ten rows are unlabelled: every class is possible.
+    Ten rows are unlabeled: every class is possible.
 
     >>> from sklearn.datasets import make_blobs
     >>> from partlearn.decomposition import PLDA
@@ -172,7 +172,7 @@ class PLDA(BaseReducer):
         matrix, labels, orders = self._validate_in_order(X, y, center=True)
         S = labels.candidates
         basis = ThinBasis(matrix)
-        # Rows are compared by their angle: where `transform` does not centre them, they
+        # Rows are compared by their angle: where `transform` does not center them, they
         # keep their distance from the origin here too.
         origin = np.zeros_like(matrix.mean) if self.standardize else matrix.mean
         F: NDArray[Any] = labels.first_confidence()

@@ -1,4 +1,4 @@
-"""Scatter matrices weighted by labelling confidences, in thin form."""
+"""Scatter matrices weighted by labeling confidences, in thin form."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -17,7 +17,7 @@ def class_scaled(F: NDArray[Any]) -> NDArray[Any]:
     Source: DELIN, scatter between classes.
     Source: PLDA, scatter between classes.
 
-    With centred data X the between-class scatter is ``X' C C' X`` for this C: class
+    With centered data X the between-class scatter is ``X' C C' X`` for this C: class
     means ``X' F_j / n_j`` weighted by ``n_j``. A class without mass contributes
     nothing.
     """

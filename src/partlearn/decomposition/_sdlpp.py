@@ -1,4 +1,4 @@
-"""SDLPP: projections that part rows with dissimilar labels and keep neighbourhoods."""
+"""SDLPP: projections that part rows with dissimilar labels and keep neighborhoods."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -37,20 +37,20 @@ class SDLPP(BaseReducer):
     n_components : int, float, "auto" or None, default=None
         Number of directions; or, as a float, the share of the summed eigenvalues that
         they must reach together; or "auto" to choose the number by how often
-        neighbours name a candidate of rows that were held out; or None for the number
+        neighbors name a candidate of rows that were held out; or None for the number
         of classes minus one.
     n_neighbors : int, default=8
-        Number of neighbours of each row.
+        Number of neighbors of each row.
     mu : float, default=0.1
-        Weight of neighbourhoods beside the dissimilarity of labels.
+        Weight of neighborhoods beside the dissimilarity of labels.
     threshold : float, default=0.95
         Share of the summed eigenvalues that the directions of an iteration must reach.
     standardize : bool, default=True
         Whether to bring all columns to mean zero and variance one first.
     max_iter : int, default=100
         Maximum number of iterations.
-    search : neighbour transformer, default=None
-        Search for the neighbours, for example ``PyNNDescentTransformer``, for more
+    search : neighbor transformer, default=None
+        Search for the neighbors, for example ``PyNNDescentTransformer``, for more
         rows than the exact search, which None stands for, can manage. It must offer
         `n_neighbors` besides the row itself.
     n_jobs : int or None, default=None
@@ -59,9 +59,9 @@ class SDLPP(BaseReducer):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Directions of length one, in the space of the standardised data.
+        Directions of length one, in the space of the standardized data.
     eigenvalues_ : ndarray of shape (n_components,)
-        Generalised eigenvalue of each direction.
+        Generalized eigenvalue of each direction.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of each training row.
     classes_ : ndarray of shape (n_classes,)
@@ -87,14 +87,14 @@ class SDLPP(BaseReducer):
     Notes
     -----
     Described after the authors' program. It departs from that in three places: both
-    sides of the eigenproblem are symmetrised by the mean with their transpose instead
+    sides of the eigenproblem are symmetrized by the mean with their transpose instead
     of an element-wise maximum; the constraint gets a ridge of 1e-8 of its mean diagonal
-    and row sums below zero, which neighbourhoods heavier than all dissimilarities would
+    and row sums below zero, which neighborhoods heavier than all dissimilarities would
     leave, count as zero; and None stands for the number of classes minus one.
 
     The dissimilarity of m rows is never written down: it is a matrix of ones less the
     Gram matrix of the confidences. An iteration costs O(m r (r + q + k)) for data of
-    rank r and one neighbour search.
+    rank r and one neighbor search.
 
     References
     ----------
@@ -196,11 +196,11 @@ def shares_a_label(F: Array, neighbors: NDArray[np.int64]) -> Mask:
 
 
 def heat_weights(distances: Array, neighbors: NDArray[np.int64], kept: Mask) -> Any:
-    """Weights ``exp(-distance^2 / sigma^2)`` of the neighbours kept, sparse (m, m).
+    """Weights ``exp(-distance^2 / sigma^2)`` of the neighbors kept, sparse (m, m).
 
-    Source: SDLPP, weights of the neighbours.
+    Source: SDLPP, weights of the neighbors.
 
-    The width sigma is the mean distance to the last neighbour.
+    The width sigma is the mean distance to the last neighbor.
     """
     sigma = distances[:, -1].mean() or 1.0
     weights = np.where(kept, np.exp(-((distances / sigma) ** 2)), 0.0)
@@ -208,7 +208,7 @@ def heat_weights(distances: Array, neighbors: NDArray[np.int64], kept: Mask) -> 
 
 
 def add_neighbors(F: Array, neighbors: NDArray[np.int64], heard: Mask) -> Array:
-    """Add the confidences of the neighbours heard, inside the believed candidates.
+    """Add the confidences of the neighbors heard, inside the believed candidates.
 
     Source: SDLPP, update of the confidences.
     """

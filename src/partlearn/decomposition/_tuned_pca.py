@@ -48,22 +48,22 @@ class TunedPCA(BaseReducer):
         Folds of the choice. Of data with more than 4000 rows and columns no more folds
         are held out than it takes to hold out 5000 rows.
     n_neighbors : int, default=10
-        Neighbours that vote on a held-out row.
+        Neighbors that vote on a held-out row.
     standardize : bool, default=True
-        Whether to bring all columns to variance one. They are centred in any case.
+        Whether to bring all columns to variance one. They are centered in any case.
     random_state : int, RandomState instance or None, default=0
         Draws the folds.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components_, n_features)
-        Principal components and reducer as one map of the standardised data.
+        Principal components and reducer as one map of the standardized data.
     n_principal_ : int
         Number of principal components chosen.
     grid_ : ndarray of int
         Numbers that were tried.
     hit_rates_ : ndarray of shape (len(grid_),)
-        Weighted share of held-out rows whose neighbours named a candidate; empty where
+        Weighted share of held-out rows whose neighbors named a candidate; empty where
         there was nothing to choose.
     reducer_ : reducer or None
         The reducer, fitted on the components.
@@ -216,7 +216,7 @@ class TunedPCA(BaseReducer):
     def _held_out_hits(
         self, X: Any, labels: Evidence, rng: np.random.RandomState
     ) -> tuple[Mask, Mask]:
-        """Whether neighbours name a candidate (grid, m), and rows held out (m,)."""
+        """Whether neighbors name a candidate (grid, m), and rows held out (m,)."""
         m = X.shape[0]
         hits = np.zeros((len(self.grid_), m), dtype=bool)
         held_out = np.zeros(m, dtype=bool)
@@ -230,7 +230,7 @@ class TunedPCA(BaseReducer):
                 X[kept], scale=self.standardize, rank=None, rng=rng
             )
             V = basis.directions(np.eye(len(basis.s)))
-            # Test rows get the training rows' standardisation.
+            # Test rows get the training rows' standardization.
             Q = X[held] @ (V / scale[:, None]) - mean @ (V / scale[:, None])
             Z = basis.rows
             for g, p in enumerate(self.grid_):

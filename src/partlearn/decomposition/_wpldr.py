@@ -1,4 +1,4 @@
-"""WPLDR: projection, confidences and neighbour graph from one objective.
+"""WPLDR: projection, confidences and neighbor graph from one objective.
 
 Only candidates may hold confidence, and there are few of them in a row. The step for
 the confidences therefore works on rows padded to the largest candidate set, with the
@@ -36,23 +36,23 @@ _RESIDUAL = 1e-6  # of the largest eigenvalue; an eigenvalue is then right to it
 
 
 class WPLDR(BaseReducer):
-    """Reduce dimensions and disambiguate by one objective over a neighbour graph.
+    """Reduce dimensions and disambiguate by one objective over a neighbor graph.
 
     WPLDR maximizes the dependence between the projected data Z and the confidences F,
     less the reconstruction errors of both on the neighbor graph W: ``1/2 ||Zc' F||^2 -
     alpha/2 ||Z - W Z||^2 - beta/2 ||F - W F||^2``. It alternates over W (convex weights
-    of the nearest neighbours in Z), F (on the candidates) and the projection.
+    of the nearest neighbors in Z), F (on the candidates) and the projection.
 
     Parameters
     ----------
     n_components : int, float, "auto" or None, default=None
         Number of directions; or, as a float, the share of the summed positive
         eigenvalues that they must reach together; or "auto" to choose the number by
-        how often neighbours name a candidate of rows that were held out; or None for
+        how often neighbors name a candidate of rows that were held out; or None for
         the number of classes minus one. More directions are those that the graph
-        penalises least.
+        penalizes least.
     n_neighbors : int, default=8
-        Number of neighbours that rebuild a row.
+        Number of neighbors that rebuild a row.
     alpha : float, default=0.01
         Weight of rebuilding the projected rows.
     beta : float, default=0.01
@@ -69,7 +69,7 @@ class WPLDR(BaseReducer):
         Maximum number of inner iterations (CCCP) of the step for the confidences.
     tol : float, default=1e-4
         Stop when no confidence changes by more than `tol` in an iteration.
-    search : neighbour transformer, default=None
+    search : neighbor transformer, default=None
         Approximate neighbor search, for example ``PyNNDescentTransformer``, for more
         rows than the exact search, which None stands for, can manage. It must offer
         `n_neighbors` besides the row itself.
@@ -79,7 +79,7 @@ class WPLDR(BaseReducer):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Directions, in the space of the standardised data.
+        Directions, in the space of the standardized data.
     eigenvalues_ : ndarray of shape (n_components,)
         Dependence less penalty along each direction.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
@@ -88,7 +88,7 @@ class WPLDR(BaseReducer):
         The classes.
     objective_ : ndarray of shape (n_iter_,)
         Objective after each iteration. It may fall by a trace between iterations, since
-        the neighbours are found again.
+        the neighbors are found again.
     n_iter_ : int
         Number of iterations.
     n_components_ : int
@@ -109,13 +109,13 @@ class WPLDR(BaseReducer):
     -----
     The equations of the paper that give alpha to the confidences and beta to the
     features contradict its objective, which is followed here; the defaults are equal.
-    The paper states neither the number of directions nor of neighbours, nor `mu`, nor
-    when to stop: the choices above are ours. It standardises nothing; standardising
-    also settles whether the scatter matrix of the constraint is centred. With the
+    The paper states neither the number of directions nor of neighbors, nor `mu`, nor
+    when to stop: the choices above are ours. It standardizes nothing; standardizing
+    also settles whether the scatter matrix of the constraint is centered. With the
     default `beta` the dependence outweighs the graph so clearly that confidences are
     nearly one-hot after the first iteration; that is the method.
 
-    The data are whitened once. An iteration costs a neighbour search, m quadratic
+    The data are whitened once. An iteration costs a neighbor search, m quadratic
     programs of size `n_neighbors`, sparse products for the confidences, and an
     eigenproblem of the rank of the data (solved iteratively where the rank is large).
     Memory is O(m (k + q + r) + r^2) for data of rank r.
@@ -355,7 +355,7 @@ def confidence_step(
     Source: WPLDR, Eq. (11) and (12).
 
     The dependence is convex in F, so its tangent G = K F bounds it from below; each
-    step maximises ``<F, G> - beta/2 ||A F||^2`` over the candidate simplices.
+    step maximizes ``<F, G> - beta/2 ||A F||^2`` over the candidate simplices.
 
     Parameters
     ----------
@@ -364,9 +364,9 @@ def confidence_step(
     S : ndarray of bool, shape (m, q)
         Candidates.
     Z : ndarray of shape (m, r)
-        Projected rows; they are centred here.
+        Projected rows; they are centered here.
     A : csr_array of shape (m, m)
-        ``I - W`` for the neighbour graph W.
+        ``I - W`` for the neighbor graph W.
     beta : float
         Weight of the graph.
     max_iter : int, default=10

@@ -31,7 +31,7 @@ class MaxRelevance(ConfidenceSelector):
     n_neighbors : int, default=8
         Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
-        Number of rows, drawn once, among which neighbours are searched. "auto" is all
+        Number of rows, drawn once, among which neighbors are searched. "auto" is all
         of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
         neighbors are searched among all rows once at the end, in cells; not for sparse
         data.
@@ -41,7 +41,7 @@ class MaxRelevance(ConfidenceSelector):
     normalize_sums : bool, default=False
         Whether the weights of the neighbors of a row sum to one.
     standardize : bool, default=True
-        Whether neighbours are found between columns of variance one.
+        Whether neighbors are found between columns of variance one.
     max_iter : int, default=20
         Maximum number of iterations of selection and update.
     must_keep, exclude : sequence of int, str or bool, default=None

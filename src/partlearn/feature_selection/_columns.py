@@ -1,7 +1,7 @@
-"""Standardised columns, a block at a time, from dense or sparse data.
+"""Standardized columns, a block at a time, from dense or sparse data.
 
 The selectors look at single columns: the points of a block of them, sums over the
-members of a class, bins. Neither a standardised copy of the data nor a dense copy of
+members of a class, bins. Neither a standardized copy of the data nor a dense copy of
 sparse data is ever made. In a sparse column all implicit zeros are one point that is
 counted many times.
 """
@@ -27,7 +27,7 @@ _STEPS = (-2.0, -1.0, 1.0, 2.0)  # bins end at these multiples of the spread
 
 
 class Points(NamedTuple):
-    """Standardised values of some columns.
+    """Standardized values of some columns.
 
     ``values[indptr[j]:indptr[j + 1]]`` are those of the j-th column, each counted once;
     where ``zeros`` is given, the column has ``zeros[j]`` more points at ``zero[j]``.
@@ -83,7 +83,7 @@ class DenseColumns:
     X : ndarray of shape (m, d)
         The data, float32 or float64.
     moments : tuple of two ndarray of shape (d,), default=None
-        Mean and deviation to standardise by; by default those of the data.
+        Mean and deviation to standardize by; by default those of the data.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class DenseColumns:
         return bin_codes(x, self.mean[which, None], self.std[which, None])
 
     def scaled(self, chosen: Indices, standardize: bool, X: Any = None) -> NDArray[Any]:
-        """Return the chosen columns for a search of neighbours, (m, len(chosen)).
+        """Return the chosen columns for a search of neighbors, (m, len(chosen)).
 
         The rows are those of `X`, by default those of the data themselves.
         """
@@ -161,7 +161,7 @@ class SparseColumns:
         self.mean, self.std = column_moments(self.X) if moments is None else moments
         self.inverse = inverse_scale(self.std)
         self.n_points: int = self.X.nnz
-        self.zero = -self.mean * self.inverse  # where a zero goes when standardised
+        self.zero = -self.mean * self.inverse  # where a zero goes when standardized
 
     def blocks(self) -> Iterator[slice]:
         """Slices that cover all columns, each with a bounded number of entries."""
@@ -209,10 +209,10 @@ class SparseColumns:
         return self.X.indices[away], column, codes, rest, counts
 
     def scaled(self, chosen: Indices, standardize: bool, X: Any = None) -> Any:
-        """Return the chosen columns for a search of neighbours, CSR.
+        """Return the chosen columns for a search of neighbors, CSR.
 
         Distances do not change when a column is shifted, so the columns are scaled
-        but not centred and stay sparse.
+        but not centered and stay sparse.
         """
         part = (self.X if X is None else sp.csc_array(X))[:, chosen]
         if standardize:

@@ -154,7 +154,7 @@ class ConfidenceSelector(BaseSelector):
         length: int | None,
         limits: dict[str, Any],
     ) -> tuple[SelectionPath, Any, int, bool]:
-        """Select features, let neighbours vote in them, until the selection stays.
+        """Select features, let neighbors vote in them, until the selection stays.
 
         Source: SAUTE, pseudo-code in Table 1.
 
@@ -197,7 +197,7 @@ class ConfidenceSelector(BaseSelector):
                     share=getattr(self, "ties", "share") == "share",
                     n_jobs=self.n_jobs,
                 )
-            else:  # the same columns, hence the same neighbours
+            else:  # the same columns, hence the same neighbors
                 settled = True
             F = self._voted(F, S, votes)
             if settled:
@@ -241,7 +241,7 @@ def try_sizes(
     X: Any,
     S: Mask,
 ) -> Mask:
-    """Whether neighbours of held-out rows `X` name a candidate, (n_sizes, len(X)).
+    """Whether neighbors of held-out rows `X` name a candidate, (n_sizes, len(X)).
 
     They are searched among the training rows `data` in the first features of `order`.
     """

@@ -55,12 +55,12 @@ class CRISPSelector(BaseSelector):
     n_features_to_select : int, float, "auto" or None, default=0.15
         Number of features, or their fraction (rounded up), or all. "auto" tries sizes
         up to three fifths of the features and takes the smallest that is about as good
-        as the best, by how often neighbours of a quarter of the rows, held out for
+        as the best, by how often neighbors of a quarter of the rows, held out for
         this, name one of their candidates.
     n_neighbors : int, default=8
         Number of neighbors.
     standardize : bool, default=True
-        Whether to bring all columns to variance one. They are centred in any case.
+        Whether to bring all columns to variance one. They are centered in any case.
     max_iter : int, default=20
         Maximum number of iterations.
     tol : float, default=1e-3
@@ -73,10 +73,10 @@ class CRISPSelector(BaseSelector):
         Columns that are selected before any other, by index, name or as a mask.
     exclude : sequence of int, str or bool, default=None
         Columns that are never selected; the confidences still use them.
-    search : neighbour transformer, default=None
+    search : neighbor transformer, default=None
         Neighbor search; see :class:`~partlearn.decomposition.CRISP`.
     n_jobs : int or None, default=None
-        Threads of the neighbour search; the result does not depend on it.
+        Threads of the neighbor search; the result does not depend on it.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ class CRISPSelector(BaseSelector):
     def _choose(
         self, X: Any, labels: Evidence, keep: Indices, exclude: Indices, available: int
     ) -> int:
-        """Choose a size by how often neighbours of held-out rows name a candidate."""
+        """Choose a size by how often neighbors of held-out rows name a candidate."""
         sizes = sizes_to_try(X.shape[1], len(keep), available)
         if len(labels) < 4:  # too few to hold any out
             return int(sizes[0])
@@ -260,11 +260,11 @@ def matching_pursuit(
     Parameters
     ----------
     X : Standardized
-        Centred data, m x d, float64.
+        Centered data, m x d, float64.
     squares : ndarray of shape (d,)
         Sum of squares of each column.
     Y : ndarray of shape (m, q)
-        Centred targets.
+        Centered targets.
     n_features : int
         Number of columns to pick.
     first : ndarray of int, default=None

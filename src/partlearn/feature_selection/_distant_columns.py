@@ -64,7 +64,7 @@ class BlockColumns:
         return sums
 
     def scaled(self, chosen: Indices, standardize: bool) -> Any:
-        """Return the chosen columns for a search of neighbours, (m, len(chosen))."""
+        """Return the chosen columns for a search of neighbors, (m, len(chosen))."""
         return self.X.map(
             block_scaled, moments=self.moments, chosen=chosen, standardize=standardize
         )
@@ -138,7 +138,7 @@ class ArrayColumns:
         self.entries = _HOST_ENTRIES if on_host(X) else _DEVICE_ENTRIES
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
-        """Standardised columns, (m, b), in double precision, with their places."""
+        """Standardized columns, (m, b), in double precision, with their places."""
         m, d = self.shape
         width = max(1, self.entries // (4 * m))
         for start in range(0, d, width):
@@ -179,7 +179,7 @@ class ArrayColumns:
         return bin_codes(x, self.mean[which, None], self.std[which, None])
 
     def scaled(self, chosen: Indices, standardize: bool) -> Any:
-        """Return the chosen columns for a search of neighbours."""
+        """Return the chosen columns for a search of neighbors."""
         Z = take(self.X, chosen, axis=1)
         if not standardize:
             return Z

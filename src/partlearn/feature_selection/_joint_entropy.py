@@ -49,7 +49,7 @@ class MaxJointEntropy(BaseSelector):
         Mask of the selected features.
     scores_ : ndarray of shape (n_features_in_,)
         "bins": entropy of each feature alone, in nats; "gaussian": variance of each
-        standardised feature that the features selected before it, or all selected ones,
+        standardized feature that the features selected before it, or all selected ones,
         leave unexplained.
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each feature; 1 is the best.
@@ -143,7 +143,7 @@ Selection = tuple[Indices, Array, Array]
 def binned_path(
     data: DenseColumns | SparseColumns, n: int, keep: Indices, exclude: Indices
 ) -> Selection:
-    """Greedily maximise the entropy of the joint cells of binned features.
+    """Greedily maximize the entropy of the joint cells of binned features.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def _freshened(
 
 
 def gaussian_path(X: Any, n: int, keep: Indices, exclude: Indices) -> Selection:
-    """Greedily maximise the determinant of the correlations: pivoted Cholesky.
+    """Greedily maximize the determinant of the correlations: pivoted Cholesky.
 
     Parameters
     ----------

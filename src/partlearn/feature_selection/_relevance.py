@@ -1,6 +1,6 @@
 """Relevance of single features to the latent label: minus the conditional entropy.
 
-Each class is a Gaussian over the rows that still favour it; Bayes' rule turns a value
+Each class is a Gaussian over the rows that still favor it; Bayes' rule turns a value
 of a feature into a distribution over the classes, and the mean entropy of that
 distribution over the rows estimates H(c | f). All features are done in one pass over
 blocks of columns; no array of size m x d x q exists.
@@ -32,7 +32,7 @@ SINGLE_ERROR = 1e-6  # bound on the error of an entropy in single precision: 1.4
 
 
 def membership(F: NDArray[Any], S: Mask) -> Mask:
-    """Rows that still favour a class: candidates with ``F >= 1 / |S_i|``.
+    """Rows that still favor a class: candidates with ``F >= 1 / |S_i|``.
 
     Source: SAUTE, rows that fit the density of a class.
 
@@ -46,9 +46,9 @@ def membership(F: NDArray[Any], S: Mask) -> Mask:
     Returns
     -------
     D : ndarray of bool, shape (m, q)
-        A row may favour several classes, and favours at least one.
+        A row may favor several classes, and favors at least one.
     """
-    # Equality holds at the start and has to survive normalisation.
+    # Equality holds at the start and has to survive normalization.
     least = 1 / S.sum(axis=1, keepdims=True) - 1e-12
     return S & (least <= F)
 
@@ -56,7 +56,7 @@ def membership(F: NDArray[Any], S: Mask) -> Mask:
 def class_gaussians(
     count: Array, sums: Array, squares: Array, var_floor: float
 ) -> tuple[Array, Array]:
-    """Mean and spread of standardised features inside the classes.
+    """Mean and spread of standardized features inside the classes.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class SAUTE(ConfidenceSelector):
     n_features_to_select : int, float, "auto" or None, default=0.15
         Number of features; or, as a float in (0, 1], the fraction of them, rounded up.
         "auto" tries sizes up to three fifths of the features on held-out rows, by the
-        rate at which neighbours name a candidate, and takes the smallest that is not
+        rate at which neighbors name a candidate, and takes the smallest that is not
         clearly worse than the best. None keeps and ranks all features: the iterations
         are those of 0.15, whose selection comes first, and the last greedy path goes on
         to the end. More features than there are means all.
@@ -35,7 +35,7 @@ class SAUTE(ConfidenceSelector):
     n_neighbors : int, default=8
         Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
-        Number of rows, drawn once, among which neighbours are searched. "auto" is all
+        Number of rows, drawn once, among which neighbors are searched. "auto" is all
         of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
         neighbors are searched among all rows once at the end, in cells; not for sparse
         data.
@@ -47,7 +47,7 @@ class SAUTE(ConfidenceSelector):
         Whether the weights of the neighbors of a row sum to one. As printed they sum to
         k (k + 1) / 2, so that the row's own confidence hardly counts.
     standardize : bool, default=True
-        Whether neighbours are found between columns of variance one. Nothing else
+        Whether neighbors are found between columns of variance one. Nothing else
         depends on scale.
     max_iter : int, default=20
         Maximum number of iterations of selection and update.
@@ -108,18 +108,18 @@ class SAUTE(ConfidenceSelector):
     -----
     Details that the paper leaves open are as follows. The redundancy is divided by the
     number of features selected so far; the first feature is chosen by relevance. Both
-    terms are in nats. A row is not its own neighbour. A class is a Gaussian over the
+    terms are in nats. A row is not its own neighbor. A class is a Gaussian over the
     rows whose confidence in it is at least ``1 / |S_i|``; its spread is not less than
     `var_floor` times that of the feature, where the paper has no floor: without one,
     features that are nearly constant inside a class come first, and the selection can
     be worse than a random one.
 
     A constant feature is ranked last; of equal features the one with the lowest index
-    is selected and the others are fully redundant. A class that one row favours has the
+    is selected and the others are fully redundant. A class that one row favors has the
     least spread. Where a number or fraction selects all features there is one
     iteration.
 
-    An iteration costs O(m d q) exponentials and a neighbour search; the redundancies
+    An iteration costs O(m d q) exponentials and a neighbor search; the redundancies
     cost O(m d) per newly selected feature and are remembered. Memory beyond the data is
     about m d / 2 bytes for packed bins, 16 MB blocks, at most 256 MB of remembered
     redundancies and the selected columns; no array of size m x d x q exists. Sparse

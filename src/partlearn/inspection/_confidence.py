@@ -166,7 +166,7 @@ class CandidateConfusionDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
         cmap : str, default="viridis"
-            Colour map.
+            Color map.
 
         Returns
         -------

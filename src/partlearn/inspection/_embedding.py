@@ -1,4 +1,4 @@
-"""Rows in two dimensions, coloured by label, pale where doubtful."""
+"""Rows in two dimensions, colored by label, pale where doubtful."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 

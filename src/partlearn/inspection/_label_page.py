@@ -140,7 +140,7 @@ def _bars(report: LabelReport) -> list[tuple[str, int, int]]:
 
 
 def _picture(image: Any) -> str | None:
-    """Data address of an image file or of an array of grey values."""
+    """Data address of an image file or of an array of gray values."""
     if image is None:
         return None
     if isinstance(image, (str, Path)):
@@ -160,7 +160,7 @@ def _picture(image: Any) -> str | None:
 
 
 def _png(grey: Array) -> bytes:
-    """Encode grey values as a PNG image, the largest one black."""
+    """Encode gray values as a PNG image, the largest one black."""
     if grey.ndim != 2 or not grey.size:
         raise ValueError(f"An image must be a 2-D array; got shape {grey.shape}.")
     grey = np.where(np.isfinite(grey), grey, 0.0)  # such as pixels outside a picture

@@ -270,7 +270,7 @@ def label_report(
     truth : array-like of shape (n_samples,), default=None
         True labels; None or NaN where they are not known.
     images : sequence, default=None
-        A picture per row: the path of a local image file, or a 2-D array of grey
+        A picture per row: the path of a local image file, or a 2-D array of gray
         values, larger ones darker.
     n_review : int, default=100
         Number of rows to review.

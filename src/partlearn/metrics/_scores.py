@@ -87,7 +87,7 @@ def disambiguation_accuracy(
     truth : array-like of shape (n_samples,)
         True labels.
     confidence : array-like of shape (n_samples, n_classes)
-        Labelling confidences, such as ``label_confidence_`` of a fitted estimator.
+        Labeling confidences, such as ``label_confidence_`` of a fitted estimator.
     classes : array-like of shape (n_classes,), default=None
         Classes of the columns, such as ``classes_``; ``0 .. n_classes - 1`` by default.
 

@@ -1,6 +1,6 @@
 """Sizes of models chosen on held-out rows, without the truth.
 
-Each held-out row is labelled by its nearest training rows; the label counts as a hit
+Each held-out row is labeled by its nearest training rows; the label counts as a hit
 when it is one of the row's candidates. A label drawn at random hits a large set easily,
 so a row should count 1/|S_i|.
 """
@@ -21,7 +21,7 @@ from partlearn._typing import Array, Mask
 def held_out_hits(
     spaces: Iterable[tuple[Any, Any]], F: NDArray[Any], S: Mask, n_neighbors: int = 10
 ) -> Mask:
-    """Whether neighbours of held-out rows name one of their candidates.
+    """Whether neighbors of held-out rows name one of their candidates.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def held_out_hits(
     S : ndarray of bool, shape (n, q)
         Candidates of the held-out rows.
     n_neighbors : int, default=10
-        Neighbours that vote on a held-out row.
+        Neighbors that vote on a held-out row.
 
     Returns
     -------

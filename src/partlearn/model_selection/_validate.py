@@ -90,8 +90,8 @@ def cross_validate(
         never in the training and the test part of one fold. Handed to `cv`.
     protocol : {"inductive", "transductive"}, default="inductive"
         "inductive" fits everything on the training rows. "transductive" is the recipe
-        behind the published tables: standardise all rows, fit the reducer once on all
-        rows and all candidate sets, those of later test rows included, standardise the
+        behind the published tables: standardize all rows, fit the reducer once on all
+        rows and all candidate sets, those of later test rows included, standardize the
         projected columns, and cross-validate only the learner. Truth stays unseen, but
         test rows do not: expect higher figures.
     scoring : str, callable or list of str, default="accuracy"
@@ -281,12 +281,12 @@ def published_embedding(
     Returns
     -------
     Z : ndarray of shape (n_samples, n_components)
-        Standardised projection of the standardised rows.
+        Standardized projection of the standardized rows.
     learner : estimator
         What remains to be cross-validated on `Z`.
     """
     reducer, learner = _parts(estimator)
-    # A reducer that standardises by itself does not need it done before, so that text
+    # A reducer that standardizes by itself does not need it done before, so that text
     # need not become dense.
     if reducer is None or not (sp.issparse(X) and _standardizes(reducer)):
         X = z_scores(X, max_dense_bytes=sys.maxsize)

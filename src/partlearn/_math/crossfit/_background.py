@@ -63,7 +63,7 @@ def background_weight(
     F, S : ndarray of shape (m, q)
         Confidences and candidates, or other evidence.
     search : NeighborSearch
-        Finds neighbours.
+        Finds neighbors.
     order : ndarray of int, shape (m,)
         Rows in random order; the candidates of the first 10,000 decide.
 

@@ -181,7 +181,7 @@ class Basis:
 
 @dataclass(frozen=True)
 class LinearBasis(Basis):
-    """Basis of the centred data themselves, ``X = U diag(s) V'`` without ``V``.
+    """Basis of the centered data themselves, ``X = U diag(s) V'`` without ``V``.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ def linear_basis(
     rng: np.random.RandomState,
     weights: Array | None = None,
 ) -> tuple[LinearBasis, Array, Array]:
-    """Centre (and scale) the columns in float64, then decompose.
+    """Center (and scale) the columns in float64, then decompose.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def decompose(
     rank: int | None,
     rng: np.random.RandomState,
 ) -> LinearBasis:
-    """Decompose centred data on its smaller side.
+    """Decompose centered data on its smaller side.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def decompose(
         How many leading singular directions to keep. None keeps all, unless both m
         and d exceed 4000: then 500.
     rng : RandomState
-        Draws the start of the randomised iteration; unused where all are kept.
+        Draws the start of the randomized iteration; unused where all are kept.
 
     Returns
     -------

@@ -134,7 +134,7 @@ def regression_confidence(scores: Array, share: Array) -> Array:
     Returns
     -------
     P : ndarray of shape (n, q)
-        ``scores sqrt(share) + share``, clipped below, normalised and smoothed.
+        ``scores sqrt(share) + share``, clipped below, normalized and smoothed.
     """
     xp = namespace(scores, share)
     P = at_least(scores * xp.sqrt(share) + share, _LEAST)
@@ -185,7 +185,7 @@ def log_linear_pool(experts: Sequence[Array], weights: Array) -> Array:
 
 
 def log_linear_objective(weights: Array, logs: Array, L: Array) -> tuple[float, Array]:
-    """Penalised mean log-likelihood of the evidence under the log-linear pool.
+    """Penalized mean log-likelihood of the evidence under the log-linear pool.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def log_linear_weights(
 def pooled_confidence(
     experts: Sequence[Array], linear: Array, log_linear: Array
 ) -> Array:
-    """Geometric mean of both pools, normalised.
+    """Geometric mean of both pools, normalized.
 
     Source: CRISPClassifier, pool of the experts.
 

@@ -146,7 +146,7 @@ def fit_pool(
     Returns
     -------
     fit : PooledFit
-        The model and what was learnt on the way.
+        The model and what was learned on the way.
     """
     names = check_geometries(params["geometries"])
     options = PoolOptions(

@@ -49,7 +49,7 @@ class Geometry:
     model : LeaveOneOut
         Regressions on its basis.
     space : InputSpace
-        Standardisation of new rows.
+        Standardization of new rows.
     bandwidth : float or None
         Width of the kernel.
     """
@@ -87,7 +87,7 @@ def make_geometries(
     names : sequence of {"linear", "rbf", "laplacian"}
         The geometries.
     space : InputSpace
-        Standardisation.
+        Standardization.
     rows : ndarray or Rows of shape (m, p)
         Training rows in the input space.
     linear : LinearBasis or None

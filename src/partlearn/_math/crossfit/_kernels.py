@@ -49,7 +49,7 @@ def kernel_block(kernel: Kernel, X: Array, Z: Array, width: float) -> Array:
     kernel : {"rbf", "laplacian"}
         ``exp(-|x - z|^2 / (2 width^2))`` or ``exp(-|x - z|_1 / width)``.
     X, Z : ndarray of shape (n, d) and (m, d), float64
-        Standardised rows: squared distances are differences of squares, which a common
+        Standardized rows: squared distances are differences of squares, which a common
         offset would drown.
     width : float
         Bandwidth.
@@ -200,7 +200,7 @@ class KernelMap:
     coef : ndarray of shape (n_points, p)
         Coefficients.
     offset : ndarray of shape (p,)
-        What centring subtracts.
+        What centering subtracts.
     """
 
     kernel: Kernel
@@ -210,7 +210,7 @@ class KernelMap:
     offset: Array
 
     def __call__(self, X: Array) -> Array:
-        """Values for standardised rows, (n, p)."""
+        """Values for standardized rows, (n, p)."""
         product = kernel_product(self.kernel, X, self.points, self.width, self.coef)
         product -= self.offset
         return product
@@ -218,9 +218,9 @@ class KernelMap:
 
 @dataclass(frozen=True)
 class ExactKernelBasis(Basis):
-    """Eigenvectors of a centred kernel matrix, ``K_c = U diag(s^2) U'``.
+    """Eigenvectors of a centered kernel matrix, ``K_c = U diag(s^2) U'``.
 
-    A new row has the coordinates ``k_c(x)' U / s``, with the kernel centred by the
+    A new row has the coordinates ``k_c(x)' U / s``, with the kernel centered by the
     means of the training rows. As the columns of ``U`` sum to zero, only the column
     means of the kernel matter.
     """
@@ -259,7 +259,7 @@ class NystroemBasis(Basis):
 
 
 def exact_kernel_basis(kernel: Kernel, X: Array, width: float) -> ExactKernelBasis:
-    """Decompose the centred kernel matrix of some rows.
+    """Decompose the centered kernel matrix of some rows.
 
     Source: KernelCRISP, basis of an exact kernel.
 
@@ -268,7 +268,7 @@ def exact_kernel_basis(kernel: Kernel, X: Array, width: float) -> ExactKernelBas
     kernel, width
         As in :func:`kernel_block`.
     X : ndarray of shape (m, d)
-        Standardised rows.
+        Standardized rows.
 
     Returns
     -------
@@ -316,7 +316,7 @@ def nystroem_basis(
     kernel, width
         As in :func:`kernel_block`.
     X : ndarray or Rows of shape (m, d)
-        Standardised rows.
+        Standardized rows.
     landmarks : ndarray of shape (n_landmarks, d)
         Rows among them.
     keep : bool, default=False

@@ -23,7 +23,7 @@ def city_block(X: Array, Z: Array) -> Array:
 
 @njit(cache=True, nogil=True)
 def _add(X, Zt, out):  # type: ignore[no-untyped-def]
-    # The innermost loop runs over reference rows, so that it is vectorised without
+    # The innermost loop runs over reference rows, so that it is vectorized without
     # changing the order in which the features of a pair are added.
     n, d = X.shape
     m = Zt.shape[1]

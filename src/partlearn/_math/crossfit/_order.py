@@ -39,7 +39,7 @@ def drawn_order(X: Any, L: NDArray[Any], rng: np.random.RandomState) -> Indices:
 def content_order(X: Any, L: NDArray[Any]) -> Indices:
     """Order of the rows by what is in them.
 
-    Each row has a number, a combination of its standardised columns. The weight of a
+    Each row has a number, a combination of its standardized columns. The weight of a
     column comes from its cells, so that the order of the columns does not matter
     either. Equal rows are ordered by their labels, each of which has the sum of the
     numbers of its rows as its own.
@@ -135,7 +135,7 @@ def settled_orders(X: Any, L: NDArray[Any]) -> tuple[Indices, Indices]:
     """
     mean, std = (moment.astype(np.float64) for moment in column_moments(X))
     unit = np.divide(1.0, std, out=np.zeros_like(std), where=std > 0)
-    if issparse(X):  # centred below
+    if issparse(X):  # centered below
         mean, Z = mean * unit, X @ diags_array(unit)
         squares = Z.multiply(Z).tocsr()
     else:

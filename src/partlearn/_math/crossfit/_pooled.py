@@ -104,7 +104,7 @@ class PooledModel:
     Attributes
     ----------
     space : InputSpace
-        Standardisation of new rows.
+        Standardization of new rows.
     geometries : list of PooledGeometry
         The geometries.
     F : ndarray of shape (m, q)
@@ -158,7 +158,7 @@ class PooledModel:
         X : ndarray or CSR matrix of shape (n, d)
             New rows.
         search, n_jobs
-            Of the neighbour search.
+            Of the neighbor search.
 
         Returns
         -------
@@ -241,7 +241,7 @@ def fit_pooled(
     rng : RandomState
         Starts a truncated decomposition.
     weights : ndarray of shape (d,), default=None
-        Weights of the standardised columns.
+        Weights of the standardized columns.
 
     Returns
     -------

@@ -44,7 +44,7 @@ class Relevance(NamedTuple):
 
     @property
     def weights(self) -> Array | None:
-        """Weights of the standardised columns, (d,); None where all count alike."""
+        """Weights of the standardized columns, (d,); None where all count alike."""
         if not self.power:
             return None
         return relevance_weights(self.importances, self.power)

@@ -77,7 +77,7 @@ class RidgePool:
     Attributes
     ----------
     space : InputSpace
-        Standardisation of new rows.
+        Standardization of new rows.
     linear : LinearMap or None
         The linear geometry, weighted and projected to the leading directions.
     kernels : list of KernelMap
@@ -128,7 +128,7 @@ def fit_ridges(
     Returns
     -------
     space : InputSpace
-        Standardisation of new rows.
+        Standardization of new rows.
     fits : list of RidgeFit
         In the order of the names.
     """
@@ -255,7 +255,7 @@ def pool_ridges(
     space, fits
         Of :func:`fit_ridges`.
     Y : ndarray of shape (m, q)
-        Centred targets.
+        Centered targets.
     means : ndarray of shape (q,)
         Their means.
     rank : float
@@ -349,7 +349,7 @@ def centered(S: Array, reference: Any) -> tuple[Array, Array]:
     Returns
     -------
     Y : array of shape (m, q)
-        Centred targets.
+        Centered targets.
     means : array of shape (q,)
         Their means.
     """

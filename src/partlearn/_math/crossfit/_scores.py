@@ -23,7 +23,7 @@ _LEAST = 1e-12  # of one less the leverage, which is positive but for round-off
 
 
 def targets(F: Array) -> Array:
-    """Block A: ``sqrt(m) F diag(n_j^-1/2)`` with ``n_j`` the mass of a label, centred.
+    """Block A: ``sqrt(m) F diag(n_j^-1/2)`` with ``n_j`` the mass of a label, centered.
 
     Source: CRISP, block A.
 
@@ -45,13 +45,13 @@ class LeaveOneOut:
     Parameters
     ----------
     basis : Basis
-        Decomposition of the centred data.
+        Decomposition of the centered data.
     chosen_by : ndarray of int, default=None
         Rows whose held-out errors choose a ridge; all by default.
 
     Notes
     -----
-    ``A = [1/sqrt(m), U]`` carries the unpenalised intercept as a first column, and
+    ``A = [1/sqrt(m), U]`` carries the unpenalized intercept as a first column, and
     ``f = [1, s^2/(s^2 + lambda)]`` shrinks. The ridge predictions are ``E = A diag(f)
     A' Y``, and the leverage of row i is ``h_i = sum_k A_ik^2 f_k``. The error of the
     regression without row i is exactly ``(Y_i - E_i) / (1 - h_i)``.

@@ -1,4 +1,4 @@
-"""The input space: standardised rows, dense, in which kernels and votes live."""
+"""The input space: standardized rows, dense, in which kernels and votes live."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -40,14 +40,14 @@ class LinearMap:
 
     def __call__(self, X: Any) -> Array:
         """Values for dense or sparse rows, (n, p)."""
-        if sp.issparse(X):  # centring stays implicit
+        if sp.issparse(X):  # centering stays implicit
             return np.asarray(X @ self.coef) - self.mean @ self.coef
         return (X - self.mean) @ self.coef
 
 
 @dataclass(frozen=True)
 class InputSpace:
-    """Standardisation of the training rows; wide sparse rows are projected too.
+    """Standardization of the training rows; wide sparse rows are projected too.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class InputSpace:
         return rows
 
     def linear_map(self, directions: Array) -> LinearMap:
-        """Map by `directions` (d, p) of the standardised data."""
+        """Map by `directions` (d, p) of the standardized data."""
         return LinearMap(self.mean, self.inverse[:, None] * directions)
 
 
@@ -93,7 +93,7 @@ def input_space(
     linear: bool,
     weights: Array | None = None,
 ) -> tuple[InputSpace, Array | Rows, LinearBasis | None]:
-    """Standardise rows, and decompose them where that is needed.
+    """Standardize rows, and decompose them where that is needed.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def input_space(
     linear : bool
         Whether the decomposition is wanted.
     weights : ndarray of shape (d,), default=None
-        Positive weights of the standardised columns; all count alike by default.
+        Positive weights of the standardized columns; all count alike by default.
 
     Returns
     -------

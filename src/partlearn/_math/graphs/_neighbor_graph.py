@@ -1,4 +1,4 @@
-"""Neighbours as a sparse graph: weights of its edges, and votes along them."""
+"""Neighbors as a sparse graph: weights of its edges, and votes along them."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -30,7 +30,7 @@ def neighbor_graph(
     weights: NDArray[Any],
     n_points: int | None = None,
 ) -> sp.csr_array:
-    """Sparse matrix whose row i holds the weights of i's neighbours.
+    """Sparse matrix whose row i holds the weights of i's neighbors.
 
     Parameters
     ----------
@@ -68,16 +68,16 @@ def heat_graph(
     t: float | str = 1.0,
     self_loops: bool = False,
 ) -> sp.csr_array:
-    """Graph of nearest neighbours with weights ``exp(-dist² / (2 t²))``.
+    """Graph of nearest neighbors with weights ``exp(-dist² / (2 t²))``.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, d)
         Points.
     n_neighbors : int, default=5
-        Neighbours per point, itself excluded; at most ``n - 1``.
+        Neighbors per point, itself excluded; at most ``n - 1``.
     t : float or "median", default=1.0
-        Width of the kernel; "median" is the median distance of neighbours, 1 where
+        Width of the kernel; "median" is the median distance of neighbors, 1 where
         that is zero.
     self_loops : bool, default=False
         Whether every point is joined to itself with weight one. That changes no
@@ -122,14 +122,14 @@ def laplacian(S: sp.csr_array) -> sp.csr_array:
 
 
 def vote_weights(k: int, kind: Vote = "rank") -> Array:
-    """Weights of the k nearest neighbours, nearest first.
+    """Weights of the k nearest neighbors, nearest first.
 
     Source: SAUTE, Eq. (12).
 
     Parameters
     ----------
     k : int
-        Number of neighbours.
+        Number of neighbors.
     kind : {"rank", "uniform"}, default="rank"
         "rank" counts down from `k` to one, "uniform" weights all alike.
 
@@ -150,7 +150,7 @@ def vote_weights(k: int, kind: Vote = "rank") -> Array:
 def vote(
     F: NDArray[Any], neighbors: Indices, kind: Vote = "rank"
 ) -> NDArray[np.floating[Any]]:
-    """Sum the confidences of each row's neighbours.
+    """Sum the confidences of each row's neighbors.
 
     Source: CENDA, Eq. (13).
     Source: SAUTE, Eq. (13).
@@ -162,7 +162,7 @@ def vote(
     neighbors : ndarray of int, shape (n_queries, k)
         Rows of `F`, nearest first.
     kind : {"rank", "uniform"}, default="rank"
-        "rank" weights the a-th nearest neighbour by ``k - a + 1``.
+        "rank" weights the a-th nearest neighbor by ``k - a + 1``.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def vote(
 
 
 def neighbor_weights(distances: NDArray[Any], kind: str) -> Array:
-    """Weights of neighbours at these distances, nearest first.
+    """Weights of neighbors at these distances, nearest first.
 
     Source: PLKNN, weights of the votes.
 
@@ -199,7 +199,7 @@ def neighbor_weights(distances: NDArray[Any], kind: str) -> Array:
     Returns
     -------
     weights : ndarray of shape (n, k)
-        The weights. One neighbour alone, or all at no distance, count alike.
+        The weights. One neighbor alone, or all at no distance, count alike.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Neighbour graphs whose weights rebuild each row from its neighbours."""
+"""Neighbor graphs whose weights rebuild each row from its neighbors."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -32,7 +32,7 @@ def reconstruction_graph(points: NDArray[Any], neighbors: Indices) -> Any:
     Returns
     -------
     W : csr_array of shape (m, m)
-        Row i minimises ``||points_i - sum_a w_a points_a||`` over its neighbours,
+        Row i minimizes ``||points_i - sum_a w_a points_a||`` over its neighbors,
         with weights that are not negative and sum to one.
     """
     m, k = neighbors.shape
@@ -48,7 +48,7 @@ def reconstruction_graph(points: NDArray[Any], neighbors: Indices) -> Any:
 def rebuilding_graph(X: Any, neighbors: Indices) -> sp.csr_array:
     """Sparse W with ``W @ X`` as near to `X` as weights without a sign allow.
 
-    Source: IPAL, weights of the neighbours.
+    Source: IPAL, weights of the neighbors.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def rebuilding_graph(X: Any, neighbors: Indices) -> sp.csr_array:
     Returns
     -------
     W : CSR array of shape (m, m)
-        Row i minimises ``||x_i - sum_a w_a x_a||`` over ``w >= 0`` and is scaled to
+        Row i minimizes ``||x_i - sum_a w_a x_a||`` over ``w >= 0`` and is scaled to
         sum to one. A row that no combination comes nearer to than zero is zero.
 
     Examples
@@ -84,7 +84,7 @@ def residual_operator(W: sp.csr_array) -> sp.csr_array:
 
 
 def neighbor_grams(Q: Any, Z: Any, neighbors: Indices) -> tuple[Array, Array]:
-    """Inner products of the neighbours with each other and with their query.
+    """Inner products of the neighbors with each other and with their query.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def neighbor_grams(Q: Any, Z: Any, neighbors: Indices) -> tuple[Array, Array]:
     Returns
     -------
     G : ndarray of shape (n, k, k)
-        ``G[i, a, b] = z_a . z_b`` for the neighbours a, b of query i.
+        ``G[i, a, b] = z_a . z_b`` for the neighbors a, b of query i.
     b : ndarray of shape (n, k)
         ``b[i, a] = q_i . z_a``.
     """
@@ -113,7 +113,7 @@ def neighbor_grams(Q: Any, Z: Any, neighbors: Indices) -> tuple[Array, Array]:
 
 
 def difference_grams(Z: Any, neighbors: Indices) -> Array:
-    """Inner products of the differences between each row and its neighbours.
+    """Inner products of the differences between each row and its neighbors.
 
     Source: PLAGGD, graph of the features.
 
@@ -140,7 +140,7 @@ def difference_grams(Z: Any, neighbors: Indices) -> Array:
 def _gather(
     Q: Any, Z: Any, neighbors: Indices
 ) -> Iterator[tuple[slice, Any, list[Any]]]:
-    """Blocks of queries with their first, second, ... neighbours, in float64."""
+    """Blocks of queries with their first, second, ... neighbors, in float64."""
     n, k = neighbors.shape
     width = Z.shape[1]
     if sp.issparse(Z):

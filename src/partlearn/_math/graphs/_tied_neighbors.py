@@ -35,7 +35,7 @@ from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices
 
 _SAME = 1e-9  # distances that differ by less, in units of the data, are equal
-_MORE = 8  # neighbours looked at for ties, beyond those that vote
+_MORE = 8  # neighbors looked at for ties, beyond those that vote
 _BLOCK = 1 << 22  # votes gathered at a time
 _ROUNDINGS = 16  # the same in units of rounding, for rows in single precision
 
@@ -73,19 +73,19 @@ def tie_tolerance(Z: Any) -> tuple[float, Array]:
 
 
 def find_ties(distances: Any, near: float) -> tuple[Any, Any]:
-    """Which neighbours are equally near.
+    """Which neighbors are equally near.
 
     Parameters
     ----------
     distances : array of shape (n, p)
         Distances, smallest first.
     near : float
-        Neighbours that differ by less from the next one are equally near.
+        Neighbors that differ by less from the next one are equally near.
 
     Returns
     -------
     first, end : array of int, shape (n, p)
-        First neighbour of the tie that each belongs to, and the one behind its last.
+        First neighbor of the tie that each belongs to, and the one behind its last.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def tied_weights(ranks: Any, start: Any, end: Any) -> Any:
     ranks : array of shape (n, k); in NumPy also (1, k)
         Weights of the first k ranks.
     start, end : array of int, shape (n, p)
-        Rank at which the tie of each neighbour begins, counted from zero, and the one
+        Rank at which the tie of each neighbor begins, counted from zero, and the one
         behind its last.
 
     Returns
@@ -146,7 +146,7 @@ class ArrayNeighbors:
     """Votes of the nearest rows on arrays of other libraries, ties shared.
 
     As in NumPy, rows at one distance share the places that they take. Here the places
-    are found among single rows, by columns of neighbours, without a graph.
+    are found among single rows, by columns of neighbors, without a graph.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class ArrayNeighbors:
     Attributes
     ----------
     neighbors : array of int, shape (n, k + 8)
-        The neighbours found, nearest first; fewer where there are no more.
+        The neighbors found, nearest first; fewer where there are no more.
     """
 
     def __init__(
@@ -187,7 +187,7 @@ class ArrayNeighbors:
             self._again = (rows, neighbors, find_ties(distances, near))
 
     def __call__(self, votes: Any, weights: Callable[[Any], Any]) -> Any:
-        """Sum the weighted votes of each query's neighbours.
+        """Sum the weighted votes of each query's neighbors.
 
         Parameters
         ----------
@@ -262,7 +262,7 @@ def shared_votes(
 
 
 def _all_tied(find: Find, rows: Indices, k: int, near: float) -> Any:
-    """Neighbours up to the last that shares the k-th rank, and their ties."""
+    """Neighbors up to the last that shares the k-th rank, and their ties."""
     wanted, last = 2 * (k + 1), 0
     while True:
         distances, neighbors = find(rows, wanted)
@@ -319,7 +319,7 @@ class TiedNeighbors:
         Rows.
     n_neighbors : int
         Number of ranks, at most ``m - 1`` (clamped); the nearest weighs most.
-    search : neighbour transformer, default=None
+    search : neighbor transformer, default=None
         As in ``self_neighbors``; with one, ties stay as
         it breaks them.
     reference : ndarray of int or "cells", default=None
@@ -341,9 +341,9 @@ class TiedNeighbors:
     n_neighbors : int
         Number of ranks.
     neighbors : ndarray of int or None
-        The neighbours as the search returned them; None where `tied` was given.
+        The neighbors as the search returned them; None where `tied` was given.
     tied : bool
-        Whether any row has neighbours that are equally near.
+        Whether any row has neighbors that are equally near.
 
     Notes
     -----
@@ -417,7 +417,7 @@ class TiedNeighbors:
             self._places = _Places(points, size, self.n_neighbors, near, n_jobs)
 
     def __call__(self, F: NDArray[Any], kind: Vote = "rank") -> NDArray[Any]:
-        """Sum the confidences of each row's neighbours.
+        """Sum the confidences of each row's neighbors.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Thin linear algebra: implicit standardisation and low-rank eigenproblems."""
+"""Thin linear algebra: implicit standardization and low-rank eigenproblems."""
 
 from partlearn._math.linalg._eigen import (
     Eigen,

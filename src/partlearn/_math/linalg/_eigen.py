@@ -1,4 +1,4 @@
-"""Thin generalised eigenproblems: one factorisation, then q x q work.
+"""Thin generalized eigenproblems: one factorization, then q x q work.
 
 The reducers of this library ask again and again for the leading solutions of
 

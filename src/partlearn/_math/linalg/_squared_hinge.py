@@ -1,7 +1,7 @@
 """Linear support vector machines with squared hinge loss, solved in the primal.
 
 Newton's method on the active rows, those inside the margin. Between two changes of the
-active rows the objective is a quadratic, so a few steps end at the exact minimiser.
+active rows the objective is a quadratic, so a few steps end at the exact minimizer.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -25,9 +25,9 @@ _ROUNDING = 1e-15  # of the objective: a smaller gain is none
 
 
 def squared_hinge(X: Any, y: Array, C: float = 1.0) -> tuple[Array, float]:
-    """Minimise ``|w|² / 2 + C sum_i max(0, 1 - y_i (x_i' w + b))²``.
+    """Minimize ``|w|² / 2 + C sum_i max(0, 1 - y_i (x_i' w + b))²``.
 
-    The intercept is not penalised, so that a shift of the features changes nothing.
+    The intercept is not penalized, so that a shift of the features changes nothing.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def squared_hinge(X: Any, y: Array, C: float = 1.0) -> tuple[Array, float]:
 def squared_hinge_labels(X: Array, Y: Mask, C: float = 1.0) -> tuple[Array, Array]:
     """One machine per label, all at once, where there are few features.
 
-    The intercept is penalised as a coefficient, as in liblinear.
+    The intercept is penalized as a coefficient, as in liblinear.
 
     Parameters
     ----------
@@ -109,8 +109,8 @@ def _newton(space: _AllLabels | _Tall, y: Array, C: float) -> Array:
     """Machines of the columns of `y`, as `space` stores them, (size, l).
 
     A space says how: a machine is a column, an intercept its last entry. `ridge` gives
-    the minimisers if the active rows stay the active ones, `scores` the outputs for all
-    rows, `inner` the inner products of what is penalised, column by column.
+    the minimizers if the active rows stay the active ones, `scores` the outputs for all
+    rows, `inner` the inner products of what is penalized, column by column.
     """
     n, l = y.shape  # noqa: E741
     W, F = np.zeros((space.size, l)), np.zeros((n, l))
@@ -128,7 +128,7 @@ def _newton(space: _AllLabels | _Tall, y: Array, C: float) -> Array:
                 "feature values cause this. Standardize the features."
             ) from error
         reached = space.scores(goal)
-        # Derivative towards the goal; the minimiser is reached where rounding hides it.
+        # Derivative towards the goal; the minimizer is reached where rounding hides it.
         pull = np.einsum("ij,ij->j", s * sign, reached - f)
         decrease = space.inner(w, goal - w) - 2 * C * pull
         moving = decrease < -_ROUNDING * v
@@ -162,7 +162,7 @@ def _newton(space: _AllLabels | _Tall, y: Array, C: float) -> Array:
 
 
 class _AllLabels:
-    """By their entries, all penalised; Hessians from products of every two features."""
+    """By their entries, all penalized; Hessians from products of every two features."""
 
     def __init__(self, X: Array) -> None:
         self.X, self.size = X, X.shape[1]

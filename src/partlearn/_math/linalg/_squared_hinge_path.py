@@ -71,7 +71,7 @@ def squared_hinge_path(
 ) -> Iterator[tuple[Array, Array]]:
     """Machines of all labels for one C after another, each started from the last.
 
-    The intercept is penalised as a coefficient, as in liblinear.
+    The intercept is penalized as a coefficient, as in liblinear.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def squared_hinge_path(
 
 
 def _newton(rows: RotatedRows, y: Array, C: float, start: Array) -> Array:
-    """Minimise ``|v|² / 2 + C sum max(0, 1 - y Z v)²`` for every column of `y`."""
+    """Minimize ``|v|² / 2 + C sum max(0, 1 - y Z v)²`` for every column of `y`."""
     Z = rows.Z
     V, F = start.copy(), Z @ start
     unit = np.linalg.norm(2 * C * (Z.T @ y), axis=0)

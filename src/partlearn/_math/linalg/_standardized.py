@@ -1,7 +1,7 @@
-"""A standardised matrix that is never written down.
+"""A standardized matrix that is never written down.
 
 ``(X - mean) / scale`` of a sparse ``X`` is dense, so products with it are computed from
-products with ``X`` and rank-one corrections. A dense ``X`` is standardised once.
+products with ``X`` and rank-one corrections. A dense ``X`` is standardized once.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -167,7 +167,7 @@ class Standardized:
     mean : ndarray of shape (d,)
         What is subtracted.
     dense : ndarray or None
-        The standardised matrix itself where `X` is dense.
+        The standardized matrix itself where `X` is dense.
     """
 
     def __init__(
@@ -321,7 +321,7 @@ class BlockStandardized(Standardized):
 
 
 def _blocks(X: Rows, mean: Array, scale: Array, rest: Array) -> Rows:
-    """Blocks of rows, standardised by the mean and scale of all rows."""
+    """Blocks of rows, standardized by the mean and scale of all rows."""
     standardized = partial(Standardized, mean=mean, scale=scale, rest=rest)
     return X.apply(standardized, n_features=X.shape[1])
 
@@ -414,7 +414,7 @@ def _dense_product(A: Any, B: Any, left: Array, right: Array) -> Array:
 def standardize(
     X: Any, *, center: bool = True, scale: bool = True
 ) -> tuple[Standardized, Array, Array]:
-    """Standardise the columns of a dense or sparse matrix (ddof 1).
+    """Standardize the columns of a dense or sparse matrix (ddof 1).
 
     Parameters
     ----------
@@ -426,7 +426,7 @@ def standardize(
     Returns
     -------
     matrix : Standardized
-        The standardised matrix.
+        The standardized matrix.
     mean, scale : ndarray of shape (d,)
         What to subtract from new data and what to divide it by; no entry of `scale`
         is zero.
@@ -455,7 +455,7 @@ def standardize(
 
 
 def z_scores(X: Any, rows: Any = None, *, max_dense_bytes: int = 0) -> Any:
-    """Write down the standardised columns of a matrix (ddof 1).
+    """Write down the standardized columns of a matrix (ddof 1).
 
     Parameters
     ----------
@@ -465,7 +465,7 @@ def z_scores(X: Any, rows: Any = None, *, max_dense_bytes: int = 0) -> Any:
         Rows whose mean and deviation count; None means all.
     max_dense_bytes : int, default=0
         Sparse input becomes dense up to this size in float64. Larger input is only
-        scaled, since centring would fill it.
+        scaled, since centering would fill it.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Thin singular value decomposition of standardised data, dense or sparse."""
+"""Thin singular value decomposition of standardized data, dense or sparse."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -103,7 +103,7 @@ class ThinSVD(NamedTuple):
 
 
 def thin_svd(X: Standardized, *, tol: float = 1e-10) -> ThinSVD:
-    """Decompose standardised data once; singular values below `tol` times the first go.
+    """Decompose standardized data once; singular values below `tol` times the first go.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class ThinBasis:
     rank : int, default=None
         Number of leading directions to keep; None keeps all.
     rng : RandomState, default=None
-        Draws the start of the randomised iteration.
+        Draws the start of the randomized iteration.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class ThinBasis:
         Their number, r.
     n_directions : int
         Number of directions in which the data vary, those beyond `rank` included; with
-        the randomised iteration the most there can be.
+        the randomized iteration the most there can be.
     U, V : ndarray of shape (m, r) and (d, r), or None
         The factors, where they are kept.
 
@@ -286,7 +286,7 @@ def _dense_svd(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any
 def randomized_left(
     X: Standardized, rank: int, rng: np.random.RandomState
 ) -> tuple[Array, Array]:
-    """Leading left singular vectors and values by randomised subspace iteration.
+    """Leading left singular vectors and values by randomized subspace iteration.
 
     The data are only ever multiplied with thin matrices, so that sparse data stay
     sparse and nothing of size m x d, m x m or d x d is formed.

@@ -1,4 +1,4 @@
-"""Nearest neighbours: exact with deterministic ties, in cells, among a sample."""
+"""Nearest neighbors: exact with deterministic ties, in cells, among a sample."""
 
 from partlearn._math.neighbors._cells import cell_neighbors
 from partlearn._math.neighbors._knn import (

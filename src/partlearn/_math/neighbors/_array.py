@@ -1,7 +1,7 @@
 """Exact search on arrays of other libraries: a blocked product and the top k.
 
 The array stays where it is. As in NumPy, a shortlist from rounded products is ranked by
-true differences in double precision; rows whose shortlist may have missed a neighbour
+true differences in double precision; rows whose shortlist may have missed a neighbor
 are asked again, in double precision and then with longer ones.
 """
 
@@ -19,7 +19,7 @@ from partlearn._array_api import (
     top_k,
 )
 
-_SLACK = 7  # places of the shortlist beyond the neighbours that are asked for
+_SLACK = 7  # places of the shortlist beyond the neighbors that are asked for
 _LONGER = 8  # factor by which a shortlist grows that was too short
 _LONGEST = 4096  # places; more rows at one distance are taken as they come
 _HOST_ENTRIES = 1 << 22  # products held at once in the memory of the host
@@ -95,7 +95,7 @@ class _Search:
     def block(
         self, rows: Any, size: int, points: Any, norms: Any, error: float
     ) -> tuple[Any, Any, Any]:
-        """Answer for a block of queries, and which of them a neighbour may have."""
+        """Answer for a block of queries, and which of them a neighbor may have."""
         xp, k = self.xp, self.k
         queries = take(self.Q, rows)
         rounded = self.rounded(queries, points.dtype)

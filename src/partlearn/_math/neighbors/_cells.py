@@ -1,4 +1,4 @@
-"""Nearest neighbours among the rows of nearby cells: an inverted file."""
+"""Nearest neighbors among the rows of nearby cells: an inverted file."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -27,10 +27,10 @@ __all__ = ["cell_neighbors"]
 _LEAST_SIZE = 64  # rows of a cell by default, where there are few cells
 _LEAST_PROBES = 24  # cells searched by default, where they are large
 _COMPARED = 2560  # rows of the cells searched by default, where cells are small
-_SAMPLE = 8  # rows per cell that place the centres
+_SAMPLE = 8  # rows per cell that place the centers
 _STEPS = 2  # iterations of k-means: cells need not be the best ones
 _LARGEST = 4  # times the wanted size at which a cell is cut
-_BLOCK = 1 << 19  # distances to centres held at once: in the cache
+_BLOCK = 1 << 19  # distances to centers held at once: in the cache
 _AROUND = 4  # one cell in so many that are searched is near most rows of a cell
 _GROUP = 64  # cells of a group: those near each other are answered together
 _OFFSET = 100  # means, in deviations, from which float32 would lose the differences
@@ -63,17 +63,17 @@ def cell_neighbors(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Nearest other rows of every row, searched in the nearest cells only.
 
-    The rows are divided into cells around centres that k-means finds. The neighbours
-    of a row are searched, exactly, among the rows of the cells whose centres are
+    The rows are divided into cells around centers that k-means finds. The neighbors
+    of a row are searched, exactly, among the rows of the cells whose centers are
     nearest to it, and of those nearest to most rows of its cell, a quarter as many. In
-    the end a row that another one has found as its neighbour finds that one, too.
+    the end a row that another one has found as its neighbor finds that one, too.
 
     Parameters
     ----------
     Z : array-like of shape (n_samples, n_features)
         Points, dense, float32 or float64.
     n_neighbors : int
-        Neighbours per point, at most ``n_samples - 1`` (clamped).
+        Neighbors per point, at most ``n_samples - 1`` (clamped).
     cell_size : int, default=None
         Rows of a cell, on average. By default 64 of up to 100,000 rows, and a fifth of
         the root of their number of more.
@@ -81,7 +81,7 @@ def cell_neighbors(
         Cells that are searched, or a few more. By default as many as have 2,560 rows,
         at least 24. With as many as there are cells the search is exact.
     random_state : int, RandomState instance or None, default=0
-        Draws the rows by which centres are placed.
+        Draws the rows by which centers are placed.
     n_jobs : int, default=None
         Threads; the answer is the same for any number.
 
@@ -95,13 +95,13 @@ def cell_neighbors(
     See Also
     --------
     self_neighbors : The exact search.
-    neighbors_recall : Share of the neighbours that were found.
+    neighbors_recall : Share of the neighbors that were found.
 
     Notes
     -----
-    A row is compared with the centres of all cells and with the rows of some of them,
+    A row is compared with the centers of all cells and with the rows of some of them,
     some 3,000 of 100,000 rows. Of 100,000 rows in 19 dimensions .998 of eight
-    neighbours are found where there are twenty groups, and .89 in a single round cloud:
+    neighbors are found where there are twenty groups, and .89 in a single round cloud:
     ask :func:`neighbors_recall` about other data.
 
     Examples
@@ -134,7 +134,7 @@ def cell_neighbors(
 
 
 def _answer_back(squared: Array, indices: Indices) -> None:
-    """Let every row know the rows whose neighbour it is, in place.
+    """Let every row know the rows whose neighbor it is, in place.
 
     Of two rows near each other one may have found the other alone.
     """
@@ -169,7 +169,7 @@ class _CellSearch(Search):
         self.height = max(block.stop - block.start for block in self.blocks)
 
     def answer(self, rows: slice, buffer: NDArray[Any]) -> bool:
-        """Find the neighbours of whole cells; False if float32 does not suffice."""
+        """Find the neighbors of whole cells; False if float32 does not suffice."""
         products = self.products(buffer.dtype.type)
         block = Block(self, rows, products)
         left = products.left(rows)
@@ -286,7 +286,7 @@ def _divide(
 
 
 def _centers(sample: Array, count: int) -> Array:
-    """Place centres by a few iterations of k-means, from the first rows on."""
+    """Place centers by a few iterations of k-means, from the first rows on."""
     centers = sample[:count]
     for _ in range(_STEPS):
         label = _nearest_cells(sample, centers, 0)[0]
@@ -301,7 +301,7 @@ def _centers(sample: Array, count: int) -> Array:
 def _nearest_cells(
     Z: Array, centers: Array, count: int
 ) -> tuple[Indices, NDArray[np.int32], Indices]:
-    """Nearest centre of each row; about `count` of the nearest, and where they end."""
+    """Nearest center of each row; about `count` of the nearest, and where they end."""
     # |c|^2 - 2 z.c as one product: of rows with a one behind them.
     squared = np.einsum("ij,ij->i", centers, centers)
     factor = np.vstack([-2 * centers.T, squared]).astype(np.float32)

@@ -51,7 +51,7 @@ def exact_neighbors(
     """Distances and indices of the `k` nearest rows of `Z`, by (distance, index).
 
     `Z` and `Q` are both dense or both CSR in float64 with sorted indices;
-    `warm_start` holds `k` distinct allowed neighbours of each query; `tree` is whether
+    `warm_start` holds `k` distinct allowed neighbors of each query; `tree` is whether
     a tree may make the shortlist.
     """
     if k == 0:
@@ -116,7 +116,7 @@ class Search:
         if issparse(Z) and overlap_rarely(Z, Q):
             self.overlaps = Overlaps(Z, row_norms(Z, squared=True), k)
             self.warm_start = None  # there is nothing to save
-        # A tile has room for twice the neighbours, so that it bounds the k-th.
+        # A tile has room for twice the neighbors, so that it bounds the k-th.
         n_tiles = max(1, min(-(-m // SIZES.tile_columns), m // (2 * k)))
         edges = [m * t // n_tiles for t in range(n_tiles + 1)]
         self.tiles: list[Any] = [slice(a, b) for a, b in pairwise(edges)]
@@ -157,7 +157,7 @@ class Search:
             self.answer(rows, buffer)
 
     def answer(self, rows: slice, buffer: NDArray) -> bool:
-        """Find the neighbours of a block; False if float32 does not suffice."""
+        """Find the neighbors of a block; False if float32 does not suffice."""
         products = self.products(buffer.dtype.type)
         n = rows.stop - rows.start
         block = Block(self, rows, products)
@@ -216,7 +216,7 @@ class Block:
             H[np.nonzero(inside)[0], self.known[inside] - tile.start] = np.inf
 
     def limit(self, rows: Any = slice(None)) -> Array:
-        """Largest value of h that a neighbour of these rows can have."""
+        """Largest value of h that a neighbor of these rows can have."""
         products = self.products
         return threshold(
             self.bound[rows], self.norms[rows], products.error, products.tiny
@@ -228,7 +228,7 @@ class Block:
         return np.full(shape, np.inf, dtype=self.products.dtype)
 
     def is_loose(self, H: NDArray) -> bool:
-        """Whether stale neighbours bound some rows too loosely to help."""
+        """Whether stale neighbors bound some rows too loosely to help."""
         some = slice(None, None, max(1, H.shape[0] // _PROBES))
         below = self.limit()[some, None] >= H[some]
         return bool(np.count_nonzero(below) > 2 * self.search.k * below.shape[0])

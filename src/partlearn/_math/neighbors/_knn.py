@@ -1,4 +1,4 @@
-"""Exact k nearest neighbours, and how many of them another search found."""
+"""Exact k nearest neighbors, and how many of them another search found."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -27,20 +27,20 @@ def self_neighbors(
     return_distance: bool = False,
     n_jobs: int | None = None,
 ) -> Any:
-    """Nearest neighbours of every row of `Z` among the other rows.
+    """Nearest neighbors of every row of `Z` among the other rows.
 
     Parameters
     ----------
     Z : array-like or sparse matrix of shape (n_samples, n_features)
         Points, float32 or float64; CSR is never densified.
     n_neighbors : int
-        Neighbours per point, at most ``n_samples - 1`` (clamped).
+        Neighbors per point, at most ``n_samples - 1`` (clamped).
     search : transformer, default=None
-        A scikit-learn style neighbour transformer, such as
+        A scikit-learn style neighbor transformer, such as
         :class:`~sklearn.neighbors.KNeighborsTransformer` or
         ``pynndescent.PyNNDescentTransformer``. None is an exact search.
     warm_start : array-like of shape (n_samples, k), default=None
-        Neighbours found earlier (``k >= n_neighbors``); they make an exact search
+        Neighbors found earlier (``k >= n_neighbors``); they make an exact search
         faster and never change its answer.
     return_distance : bool, default=False
         Whether to return the distances too.
@@ -56,14 +56,14 @@ def self_neighbors(
 
     See Also
     --------
-    query_neighbors : Neighbours of new points.
+    query_neighbors : Neighbors of new points.
     neighbors_recall : How much of the truth an approximate search found.
 
     Notes
     -----
-    Euclidean distances. A point is never its own neighbour, but an exact duplicate of
+    Euclidean distances. A point is never its own neighbor, but an exact duplicate of
     it is, at distance zero. The exact search shortlists by a blocked matrix product
-    of the centred data, with a bound on its rounding error behind which no neighbour
+    of the centered data, with a bound on its rounding error behind which no neighbor
     can hide, and ranks by distances computed from differences in float64. The answer
     is the same for dense and sparse input, with and without warm start or threads. It
     takes O(n_samples**2 * n_features) time and O(n_samples * n_features) memory besides
@@ -111,7 +111,7 @@ def query_neighbors(
     Q : array-like or sparse matrix of shape (n_queries, n_features)
         Query points.
     n_neighbors : int
-        Neighbours per query, at most ``n_samples`` (clamped).
+        Neighbors per query, at most ``n_samples`` (clamped).
     search : transformer, default=None
         As in :func:`self_neighbors`; None is an exact search.
     n_jobs : int, default=None
@@ -155,7 +155,7 @@ def some_neighbors(
     rows : array of int or None
         Which of them are asked about; all by default.
     k : int
-        Neighbours of each, at most ``m - 1``.
+        Neighbors of each, at most ``m - 1``.
     n_jobs : int, default=None
         Threads.
 
@@ -174,7 +174,7 @@ def some_neighbors(
 
 
 def other_rows(near: Indices, rows: Indices) -> Mask:
-    """Which neighbours are not the row itself; all but the last where it is not there.
+    """Which neighbors are not the row itself; all but the last where it is not there.
 
     It is not where as many rows that equal it come first.
     """
@@ -191,14 +191,14 @@ def neighbors_recall(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> float:
-    """Share of given neighbours that an exact search confirms.
+    """Share of given neighbors that an exact search confirms.
 
     Parameters
     ----------
     Z : array-like or sparse matrix of shape (n_samples, n_features)
         Points.
     indices : array-like of shape (n_samples, k)
-        Neighbours of each point, as :func:`self_neighbors` returns them.
+        Neighbors of each point, as :func:`self_neighbors` returns them.
     n_samples : int, default=1000
         Points to check, drawn without replacement; all if there are fewer.
     random_state : int, RandomState instance or None, default=0
@@ -209,7 +209,7 @@ def neighbors_recall(
     Returns
     -------
     recall : float
-        Mean share of neighbours that are as near as the true k-th one, so that it
+        Mean share of neighbors that are as near as the true k-th one, so that it
         does not matter which of several equally near points was given.
 
     Examples
@@ -225,7 +225,7 @@ def neighbors_recall(
     rows = np.arange(m)
     if check_count("n_samples", n_samples) < m:
         # The last ones: a search may have placed its cells by the first ones of the
-        # same permutation, and finds more of the neighbours of those.
+        # same permutation, and finds more of the neighbors of those.
         rows = check_random_state(random_state).permutation(m)[-n_samples:]
     kth = some_neighbors(Z, rows, k, n_jobs)[0][:, -1:]
     Z, _ = same_kind(Z, Z)
@@ -236,7 +236,7 @@ def neighbors_recall(
 def _injected_neighbors(
     search: Any, Z: Any, Q: Any, n_neighbors: int
 ) -> tuple[Array, Indices]:
-    """Ask a neighbour transformer; ``Q=None`` asks for the training points.
+    """Ask a neighbor transformer; ``Q=None`` asks for the training points.
 
     The transformer is cloned, so the caller's object stays as it was. Distances
     are the transformer's own: whoever injects a search also chooses its metric.
@@ -255,7 +255,7 @@ def _injected_neighbors(
             f"`search` must return a sparse graph of shape ({n_rows}, {Z.shape[0]}) "
             f"whose entries are distances; got {kind}."
         )
-    # Explicit zeros are neighbours at distance zero (duplicates), not gaps.
+    # Explicit zeros are neighbors at distance zero (duplicates), not gaps.
     graph = csr_array(graph)
     rows = np.repeat(np.arange(n_rows), np.diff(graph.indptr))
     columns = graph.indices.astype(np.int64)
@@ -301,7 +301,7 @@ def check_count(name: str, value: int) -> int:
 def _check_neighbors(
     name: str, neighbors: ArrayLike, m: int, k: int | None = None
 ) -> Indices:
-    """Refuse what are not neighbours of m rows: k different others, or all given."""
+    """Refuse what are not neighbors of m rows: k different others, or all given."""
     known = np.asarray(neighbors)
     least = 1 if k is None else k
     if known.ndim != 2 or known.shape[0] != m or known.shape[1] < least:

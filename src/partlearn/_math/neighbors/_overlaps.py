@@ -36,7 +36,7 @@ class Overlaps:
     squared : ndarray of shape (m,)
         Their squared norms.
     k : int
-        Neighbours that are wanted.
+        Neighbors that are wanted.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Overlaps:
         bound : ndarray of shape (n,)
             Set to a value of ``h`` that k rows do not exceed.
         limit : callable
-            Largest value of ``h`` that a neighbour can have by `bound`.
+            Largest value of ``h`` that a neighbor can have by `bound`.
 
         Returns
         -------

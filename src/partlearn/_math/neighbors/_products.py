@@ -2,7 +2,7 @@
 
 With the data centered, ``h = |y|^2 - 2 x.y`` orders the points ``y`` by their distance
 to ``x``. Its rounding error is bounded, so that a threshold can be placed behind
-which no neighbour hides.
+which no neighbor hides.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -103,7 +103,7 @@ def _check_range(norms: Array, others: Array) -> None:
 
 
 def threshold(bound: Array, norms: Array, error: float, tiny: float) -> Array:
-    """Largest rounded ``h`` that a neighbour can have.
+    """Largest rounded ``h`` that a neighbor can have.
 
     `bound` is a value that the rounded ``h`` of at least ``k`` points do not exceed.
     Such a point has ``|y|^2 - 2|x||y| <= h``, which limits ``|y|`` and with it the
@@ -125,7 +125,7 @@ def relative_error(terms: int, dtype: type[np.floating]) -> float:
 
     A sum of n products is off by at most ``n u / (1 - n u)`` of the sum of their
     sizes, in any order [1]_. On top of the product come the rounding of its factors,
-    of the norms, of the centring and of the distances that decide in the end; the
+    of the norms, of the centering and of the distances that decide in the end; the
     last three are in float64 whatever the precision of the product.
 
     References
@@ -156,7 +156,7 @@ def _centered_norms(X: NDArray, center: Array) -> Array:
 def _augmented(
     X: NDArray, center: Array, scale: float, norms: Array, dtype: type[np.floating]
 ) -> NDArray:
-    """Centred and scaled rows followed by their squared norm."""
+    """Centered and scaled rows followed by their squared norm."""
     out = np.empty((X.shape[0], X.shape[1] + 1), dtype=dtype)
     for start in range(0, X.shape[0], _ROWS):
         stop = start + _ROWS

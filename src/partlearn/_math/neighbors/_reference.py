@@ -1,4 +1,4 @@
-"""Neighbours among a sample of the rows, where they are too many to search them."""
+"""Neighbors among a sample of the rows, where they are too many to search them."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -24,7 +24,7 @@ def reference_rows(
     *,
     auto: int = REFERENCE_ROWS,
 ) -> Indices | None:
-    """Rows among which neighbours are searched; None for all of them.
+    """Rows among which neighbors are searched; None for all of them.
 
     Parameters
     ----------
@@ -74,18 +74,18 @@ def reference_neighbors(
     Z : ndarray or CSR matrix of shape (n_samples, n_features)
         Points.
     reference : ndarray of int or None
-        Rows among which neighbours are searched, ascending; None for all.
+        Rows among which neighbors are searched, ascending; None for all.
     n_neighbors : int
-        Neighbours per point, fewer than there are reference rows (clamped).
+        Neighbors per point, fewer than there are reference rows (clamped).
     rows : ndarray of int, default=None
-        Rows whose neighbours are wanted; all by default.
+        Rows whose neighbors are wanted; all by default.
     search, n_jobs
         As in :func:`query_neighbors`.
 
     Returns
     -------
     indices : ndarray of shape (n_rows, n_neighbors), int64
-        Rows of `Z`, nearest first; a row is not its own neighbour.
+        Rows of `Z`, nearest first; a row is not its own neighbor.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def many_neighbors(Z: Any, n_neighbors: int, n_jobs: int | None = None) -> Any:
     Z : array of shape (n_samples, n_features)
         Points.
     n_neighbors : int
-        Neighbours per point.
+        Neighbors per point.
     n_jobs : int, default=None
         Threads.
 
@@ -141,7 +141,7 @@ def many_neighbors(Z: Any, n_neighbors: int, n_jobs: int | None = None) -> Any:
 
 
 def without_own(near: Indices, rows: Indices) -> Indices:
-    """Drop each row from its neighbours or, where it is not among them, the last."""
+    """Drop each row from its neighbors or, where it is not among them, the last."""
     if not is_numpy(near):
         xp = namespace(near)
         own = xp.astype(near == like(rows, near)[:, None], xp.int64)

@@ -20,15 +20,15 @@ def scan(
     minima: NDArray | None,
     limit: Callable[[], Array],
 ) -> Candidates:
-    """Entries of a tile that may belong to a neighbour, by row, then column.
+    """Entries of a tile that may belong to a neighbor, by row, then column.
 
     `bound` (a value that k entries of the row do not exceed) and `minima` (of the
     column groups, over the tiles so far) are tightened in place; without minima the
     bound is taken as it is. The k-th smallest of the minima is at least the k-th
-    smallest value and, with many more groups than neighbours, hardly ever much larger.
+    smallest value and, with many more groups than neighbors, hardly ever much larger.
     Of n groups, column ``j`` belongs to group ``j % n``; columns after the last whole
     round of groups are left out of the minima, which can only loosen the bound.
-    `limit` gives the largest value that a neighbour can have by it.
+    `limit` gives the largest value that a neighbor can have by it.
     """
     if minima is not None:
         np.minimum(minima, group_minima(H, minima.shape[1]), out=minima)

@@ -1,4 +1,4 @@
-"""Smooth convex minimisation over rows on the simplex."""
+"""Smooth convex minimization over rows on the simplex."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -21,7 +21,7 @@ def minimize_on_simplex(
     tol: float = 1e-7,
     max_iter: int = 2000,
 ) -> tuple[NDArray, int]:
-    """Minimise a smooth convex function of rows that lie on the simplex.
+    """Minimize a smooth convex function of rows that lie on the simplex.
 
     Accelerated projected gradient with restart [1]_ [2]_ from ``F0``: steps of
     ``1 / lipschitz``, each followed by :func:`project_simplex`.
@@ -45,7 +45,7 @@ def minimize_on_simplex(
     Returns
     -------
     F : ndarray of shape (n_rows, n_classes)
-        Minimiser.
+        Minimizer.
     n_iter : int
         Steps taken.
 

@@ -21,7 +21,7 @@ _BLOCK = 1 << 17  # matrix entries worked on at once: they should stay in the ca
 
 
 def nnls_from_gram(G: ArrayLike, b: ArrayLike) -> Array:
-    """Minimise ``w' G w - 2 b' w`` over ``w >= 0``, one problem per row.
+    """Minimize ``w' G w - 2 b' w`` over ``w >= 0``, one problem per row.
 
     With ``G = A' A`` and ``b = A' y`` this is non-negative least squares.
 
@@ -35,7 +35,7 @@ def nnls_from_gram(G: ArrayLike, b: ArrayLike) -> Array:
     Returns
     -------
     w : ndarray of shape (n_problems, k), float64
-        Minimisers.
+        Minimizers.
 
     Notes
     -----
@@ -69,18 +69,18 @@ def nnls_from_gram(G: ArrayLike, b: ArrayLike) -> Array:
 def reconstruction_weights(E: ArrayLike) -> Array:
     """Convex weights that make each weighted sum of differences shortest.
 
-    Row ``i`` minimises ``||sum_a s_a E[i, a]||^2`` over ``s >= 0, sum(s) = 1``.
+    Row ``i`` minimizes ``||sum_a s_a E[i, a]||^2`` over ``s >= 0, sum(s) = 1``.
 
     Parameters
     ----------
     E : array-like of shape (n_points, k, n_features)
-        Difference vectors, such as a point minus each of its `k` neighbours.
+        Difference vectors, such as a point minus each of its `k` neighbors.
 
     Returns
     -------
     weights : ndarray of shape (n_points, k), float64
-        Minimisers; rows sum to one. Where the minimiser is not unique (more
-        neighbours than dimensions, duplicates), one of them.
+        Minimizers; rows sum to one. Where the minimizer is not unique (more
+        neighbors than dimensions, duplicates), one of them.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def reconstruction_weights(E: ArrayLike) -> Array:
 
 
 def reconstruction_weights_from_gram(G: ArrayLike) -> Array:
-    """Minimise ``s' G s`` over the probability simplex, one problem per row.
+    """Minimize ``s' G s`` over the probability simplex, one problem per row.
 
     Source: WPLDR, Eq. (9).
 
@@ -107,7 +107,7 @@ def reconstruction_weights_from_gram(G: ArrayLike) -> Array:
     Returns
     -------
     weights : ndarray of shape (n_points, k), float64
-        Minimisers; rows sum to one.
+        Minimizers; rows sum to one.
 
     Notes
     -----
@@ -115,7 +115,7 @@ def reconstruction_weights_from_gram(G: ArrayLike) -> Array:
     ``min ||E'w||^2 + g^2 (sum(w) - 1)^2`` followed by ``s = w / sum(w)``, for any
     ``g > 0``: for a fixed direction of value ``v`` the best scale leaves
     ``g^2 v / (g^2 + v)``, which grows with ``v``. We take for ``g`` the shortest
-    difference, so that far neighbours do not drown the near ones in rounding error.
+    difference, so that far neighbors do not drown the near ones in rounding error.
     Where a difference is zero the objective is zero, and the weight is shared by the
     zero differences.
 
@@ -210,7 +210,7 @@ def noise_of_slopes(b: Array, lengths: Array, w: Array) -> Array:
 
 
 def pivot_all(G: Array, b: Array) -> tuple[Array, Mask]:
-    """Candidates for the minimisers, and whether each meets the conditions.
+    """Candidates for the minimizers, and whether each meets the conditions.
 
     Errors pile up in the pivoted matrices where columns nearly depend on each other;
     such problems fail the check, made with the matrices as given, and are left to a

@@ -13,7 +13,7 @@ _MAX_ENTRIES = SIZES.nnls_entries  # a constant of the compiled loop
 
 @njit(cache=True, nogil=True)
 def solve_all(G, b):  # type: ignore[no-untyped-def]
-    """Minimise ``w' G w - 2 b' w`` over ``w >= 0`` for each problem."""
+    """Minimize ``w' G w - 2 b' w`` over ``w >= 0`` for each problem."""
     m, k = b.shape
     weights = np.zeros((m, k))
     passive = np.empty(k, dtype=np.int64)  # columns, in the order of their factor

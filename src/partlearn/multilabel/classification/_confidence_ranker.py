@@ -150,7 +150,7 @@ class BaseConfidenceRanker(BaseLinearScorer):
     def _fit(self, X: Any, C: Mask) -> None:
         rng = check_random_state(self.random_state)
         kept, X, A = drop_empty(X, C)
-        # An intercept that costs nothing makes centring a matter of rounding error.
+        # An intercept that costs nothing makes centering a matter of rounding error.
         Z, mean, scale = standardize(X, scale=self.standardize)
         basis = row_basis(Z)
         V, b, P = self._alternate(basis, A, self._structure(X, Z, A, scale, rng))
@@ -455,7 +455,7 @@ def fit_scorer(
     max_iter: int = 100,
     tol: float = 1e-6,
 ) -> tuple[Array, Array]:
-    """Minimise ``|W|² / 2 + c1 / n sum up_ij costs_ij`` over weights and intercepts.
+    """Minimize ``|W|² / 2 + c1 / n sum up_ij costs_ij`` over weights and intercepts.
 
     Parameters
     ----------
@@ -479,7 +479,7 @@ def fit_scorer(
     Returns
     -------
     W, b : ndarray of shape (r, l) and (l,)
-        The minimiser.
+        The minimizer.
 
     Notes
     -----

@@ -121,7 +121,7 @@ class CRISPMultiLabelClassifier(BaseMultilabelClassifier):
     Notes
     -----
     A method of this library, without a paper; the page about tags in the user guide
-    has its formulas and figures. Each ridge minimises the leave-one-out error over all
+    has its formulas and figures. Each ridge minimizes the leave-one-out error over all
     tags. With a false rate :math:`r` and a score :math:`G`, a tag is true with
     probability :math:`P = (G - r) / (1 - r)`, and a listed one with probability
     :math:`P / (P + (1 - P) r)`.

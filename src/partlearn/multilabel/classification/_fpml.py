@@ -58,7 +58,7 @@ class FPML(BaseLinearScorer):
         A label is predicted where its score is larger; "count" predicts for every row
         as many labels as a training row has candidates on average, rounded.
     intercept : bool, default=True
-        Centre features and labels, which is a free intercept; the published form has
+        Center features and labels, which is a free intercept; the published form has
         none.
     balance : bool, default=True
         Divide `lam1` by the number of features, so that many features do not drown
@@ -85,7 +85,7 @@ class FPML(BaseLinearScorer):
     n_labels_ : int
         Mean number of candidates, rounded: labels predicted where they are counted.
     scores_ : ndarray of shape (n_features_in_,)
-        Importance of each feature: norm of its coefficients for standardised features.
+        Importance of each feature: norm of its coefficients for standardized features.
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each feature; 1 is the best.
     labels_ : ndarray of shape (n_samples, n_classes)
@@ -112,7 +112,7 @@ class FPML(BaseLinearScorer):
     -----
     Alternating least squares, every block solved exactly. ``G`` is made orthonormal
     before it is used, which changes no product, so that no block can be singular. A
-    sweep costs O(nnz(X) k + nnz(C) k + (n + d + l) k²) after one factorisation of the
+    sweep costs O(nnz(X) k + nnz(C) k + (n + d + l) k²) after one factorization of the
     smaller of ``X'X`` and ``XX'``; beyond 5000 rows and features conjugate gradients
     take its place. Sparse features stay sparse. A row without candidates is explained
     by its features alone.
@@ -233,7 +233,7 @@ def fpml_sweep(
     solve: Callable[[Array], Array],
     norms: tuple[float, float],
 ) -> tuple[FPMLFactors, float]:
-    """Minimise over ``W``, ``S`` and ``F``, and ``G`` in turn.
+    """Minimize over ``W``, ``S`` and ``F``, and ``G`` in turn.
 
     Source: FPML, alternating updates (reconstructed).
 

@@ -147,7 +147,7 @@ def top_border(scores: Array, count: int) -> Array:
 
 
 def best_threshold(scores: Array, target: Mask) -> float:
-    """The one border for all labels that maximises F1 against a binary target.
+    """The one border for all labels that maximizes F1 against a binary target.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class LinearSVM(BaseLinearScorer):
     Notes
     -----
     Features are used as given; bring them to a common scale first. The intercept is
-    penalised as a coefficient. A label that all training rows have, or none, gets no
+    penalized as a coefficient. A label that all training rows have, or none, gets no
     machine: its score is 1 or -1. Up to 50 features, one Newton step for all l labels
     costs O(n d² l). Beyond, one decomposition serves all labels and all values of C,
     and Newton's method runs with conjugate gradients on all labels at once, to a

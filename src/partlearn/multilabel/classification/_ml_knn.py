@@ -1,4 +1,4 @@
-"""ML-KNN: count labels among the neighbours, decide by the maximum posterior."""
+"""ML-KNN: count labels among the neighbors, decide by the maximum posterior."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -29,14 +29,14 @@ class MLKNN(BaseMultilabelClassifier):
     Parameters
     ----------
     n_neighbors : int, default=10
-        Number of neighbours; at most the number of other training rows.
+        Number of neighbors; at most the number of other training rows.
     smoothing : float, default=1.0
         Added to every count; with 0 a posterior may be undefined, and the prior is
         used.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Distance; "cosine" suits text and is not in the original.
     n_jobs : int, default=None
-        Threads of the neighbour search; the result does not depend on it.
+        Threads of the neighbor search; the result does not depend on it.
 
     Attributes
     ----------
@@ -45,10 +45,10 @@ class MLKNN(BaseMultilabelClassifier):
     prior_ : ndarray of shape (n_classes,)
         Smoothed share of rows with the label.
     likelihood_ : ndarray of shape (2, n_classes, n_neighbors_ + 1)
-        Probability of each neighbour count given that a row has not (0) or has (1)
+        Probability of each neighbor count given that a row has not (0) or has (1)
         the label.
     n_neighbors_ : int
-        Number of neighbours used.
+        Number of neighbors used.
     multilabel_ : bool
         Whether `fit` received a matrix or sets instead of one label per row.
     n_features_in_ : int
@@ -67,7 +67,7 @@ class MLKNN(BaseMultilabelClassifier):
     rank features. Features are not scaled: scale them first. Training rows that are
     equally far share the places that they take, where the original takes those that
     come first in the data. The likelihood of a number that is not whole is
-    interpolated. Fitting costs one neighbour search, O(n² d), and O(n k l) for the
+    interpolated. Fitting costs one neighbor search, O(n² d), and O(n k l) for the
     counts.
 
     References
@@ -132,7 +132,7 @@ class MLKNN(BaseMultilabelClassifier):
 
 
 def count_labels(find: Any, C: Mask, k: int, near: float) -> Array:
-    """How many of each row's neighbours carry each label, shape (n, l).
+    """How many of each row's neighbors carry each label, shape (n, l).
 
     Source: MLKNN, step (8) of the pseudo-code.
 
@@ -173,7 +173,7 @@ def neighbor_tables(C: Mask, counts: Array, k: int, s: float) -> tuple[Array, Ar
 
 
 def posterior(prior: Array, likelihood: Array, counts: Array) -> Array:
-    """Probability of each label given the counts among the neighbours.
+    """Probability of each label given the counts among the neighbors.
 
     Source: MLKNN, maximum a posteriori rule.
     """

@@ -90,11 +90,11 @@ class BaseParticle(BaseMultilabelClassifier):
     def _confidences(
         self, X: Any, C: Mask
     ) -> tuple[Array, int, Array, NDArray[np.int64]]:
-        """Confidences, iterations, and distances and indices of the neighbours."""
+        """Confidences, iterations, and distances and indices of the neighbors."""
         k, n_jobs = self.n_neighbors, self.n_jobs
         distances, others = self_neighbors(X, k, return_distance=True, n_jobs=n_jobs)
         near, norm = others, "frobenius"
-        if self.variant == "release":  # a row is its own neighbour, and rebuilds itself
+        if self.variant == "release":  # a row is its own neighbor, and rebuilds itself
             _, near = query_neighbors(X, X, k, n_jobs=n_jobs)
             norm = "spectral"
         T, limit = rebuilding_graph(X, near), self.max_iter
@@ -117,7 +117,7 @@ class Credible(NamedTuple):
     Attributes
     ----------
     X : ndarray or CSR array of shape (n, d)
-        Rows with candidates, scaled and, if dense, centred.
+        Rows with candidates, scaled and, if dense, centered.
     E, N : ndarray of bool, shape (n, l)
         Credible labels, and labels that are neither credible nor candidates.
     factor, mean, std : ndarray of shape (d,)
@@ -145,7 +145,7 @@ def propagate(
     max_iter: int = 1000,
     norm: str = "frobenius",
 ) -> tuple[Array, int]:
-    """Mix each row's labels with those of its neighbours until they converge.
+    """Mix each row's labels with those of its neighbors until they converge.
 
     Source: ParticleVLS, propagation of the confidences.
     Source: ParticleMAP, propagation of the confidences.
@@ -157,7 +157,7 @@ def propagate(
     C : ndarray of bool, shape (n, l)
         Candidates; no row is empty.
     alpha : float
-        Share of the neighbours.
+        Share of the neighbors.
     tol : float, default=1e-5
         Norm of the change at which to stop.
     max_iter : int, default=1000

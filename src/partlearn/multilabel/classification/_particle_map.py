@@ -40,9 +40,9 @@ class ParticleMAP(BaseParticle):
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbours of a row; at most the number of other rows.
+        Neighbors of a row; at most the number of other rows.
     alpha : float, default=0.95
-        Share of the neighbours when labels spread.
+        Share of the neighbors when labels spread.
     thr : float, default=0.9
         Support, between 0 and 1, from which a candidate is credible.
     C : float, default=1.0
@@ -57,8 +57,8 @@ class ParticleMAP(BaseParticle):
         training row had are then not taken as evidence.
     variant : {"clean", "direct", "release"}, default="clean"
         Where a row's credible labels come from: "clean" reads them off the confidences
-        of its neighbours, "direct" off its own. "release" does what the released
-        program does: a row is its own neighbour, so that nothing spreads; rows are
+        of its neighbors, "direct" off its own. "release" does what the released
+        program does: a row is its own neighbor, so that nothing spreads; rows are
         elicited from the others in ten folds; where no candidate reaches `thr`, every
         label that does is taken, candidate or not.
     standardize : bool, default=True
@@ -70,7 +70,7 @@ class ParticleMAP(BaseParticle):
     random_state : int, RandomState or None, default=None
         Seed of the folds and of the order of equal feature scores.
     n_jobs : int, default=None
-        Workers for the neighbour search and the classifiers; the result does not
+        Workers for the neighbor search and the classifiers; the result does not
         depend on it.
 
     Attributes
@@ -112,7 +112,7 @@ class ParticleMAP(BaseParticle):
     See Also
     --------
     ParticleVLS : The same first stage, decided by a virtual label.
-    MLKNN : The same decision on numbers of neighbours.
+    MLKNN : The same decision on numbers of neighbors.
 
     Notes
     -----

@@ -31,17 +31,17 @@ class ParticleVLS(BaseParticle):
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbours of a row; at most the number of other rows.
+        Neighbors of a row; at most the number of other rows.
     alpha : float, default=0.95
-        Share of the neighbours when labels spread.
+        Share of the neighbors when labels spread.
     thr : float, default=0.9
         Support, between 0 and 1, from which a candidate is credible.
     C : float, default=1.0
         Weight of the loss of the support vector machines.
     variant : {"clean", "direct", "release"}, default="clean"
         Where a row's credible labels come from: "clean" reads them off the confidences
-        of its neighbours, "direct" off its own. "release" does what the released
-        program does: a row is its own neighbour, so that nothing spreads; rows are
+        of its neighbors, "direct" off its own. "release" does what the released
+        program does: a row is its own neighbor, so that nothing spreads; rows are
         elicited from the others in ten folds; where no candidate reaches `thr`, every
         label that does is taken, candidate or not; votes
         are rounded up, which makes ties.
@@ -55,7 +55,7 @@ class ParticleVLS(BaseParticle):
     random_state : int, RandomState or None, default=None
         Seed of the folds, if any, and of the order of equal feature scores.
     n_jobs : int, default=None
-        Workers for the neighbour search and the classifiers; the result does not
+        Workers for the neighbor search and the classifiers; the result does not
         depend on it.
 
     Attributes
@@ -106,7 +106,7 @@ class ParticleVLS(BaseParticle):
     The support vector machines
     have a squared hinge and a free intercept, and are solved exactly. There are
     l (l + 1) / 2 of them, which suits up to a few hundred labels; the first stage costs
-    one neighbour search and O(n k² d). With more neighbours than features the weights
+    one neighbor search and O(n k² d). With more neighbors than features the weights
     that rebuild a row are not unique; any of them is taken.
 
     References

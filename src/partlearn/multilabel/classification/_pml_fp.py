@@ -48,7 +48,7 @@ class PMLFP(BaseConfidenceRanker):
         Prototypes per label; with more than one, the nearest counts. They start from
         k-means on the rows that have the label as a candidate.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        Squared distance of standardised rows, in units of its mean at the start; or one
+        Squared distance of standardized rows, in units of its mean at the start; or one
         minus the cosine of the rows as given, for text.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         Loss of a pair of labels whose scores are less than one apart. The plain hinge
@@ -88,7 +88,7 @@ class PMLFP(BaseConfidenceRanker):
     never_, always_ : ndarray of bool, shape (n_classes,)
         Labels that no and that every training row had as a candidate.
     scores_ : ndarray of shape (n_features_in_,)
-        Importance of each feature: norm of its coefficients for standardised features.
+        Importance of each feature: norm of its coefficients for standardized features.
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each feature; 1 is the best.
     objective_ : ndarray of shape (3 * n_iter_,)
@@ -244,7 +244,7 @@ class Prototypes:
             return np.asarray(means.fit(points).cluster_centers_)
 
     def _distances(self, centers: Array, rows: Any = slice(None)) -> Array:
-        """Squared or cosine distances of rows to centres, (rows, p)."""
+        """Squared or cosine distances of rows to centers, (rows, p)."""
         products = np.asarray(self.points[rows] @ centers.T)
         squares = np.einsum("ij,ij->i", centers, centers)
         if self.metric == "cosine":

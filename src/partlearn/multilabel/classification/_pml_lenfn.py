@@ -103,7 +103,7 @@ class PMLLENFN(BaseLinearScorer):
     never_, always_ : ndarray of bool, shape (n_classes,)
         Labels that no and that every training row had as a candidate.
     scores_ : ndarray of shape (n_features_in_,)
-        Importance of each feature: norm of its coefficients for standardised features.
+        Importance of each feature: norm of its coefficients for standardized features.
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each feature; 1 is the best.
     loss_ : ndarray of shape (n_iter_,)

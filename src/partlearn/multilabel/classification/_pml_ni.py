@@ -48,7 +48,7 @@ class PMLNI(BaseLinearScorer):
         "release" sets ``lam=10, beta=0.5, gamma=0.5``, as the released program does.
     solver : {"alm", "prox"}, default="alm"
         Inexact augmented Lagrangian, as released; or accelerated proximal gradients on
-        ``U`` and ``V``, which minimise the same objective.
+        ``U`` and ``V``, which minimize the same objective.
     v_norm : {"l1", "l21"}, default="l1"
         Sparse entries of ``V``, or sparse rows, one per label.
     threshold : {"candidates", "clean"} or float, default="candidates"
@@ -86,7 +86,7 @@ class PMLNI(BaseLinearScorer):
     never_, always_ : ndarray of bool, shape (n_classes,)
         Labels that no and that every training row had as a candidate.
     scores_ : ndarray of shape (n_features_in_,)
-        Importance of each feature: norm of its coefficients for standardised features.
+        Importance of each feature: norm of its coefficients for standardized features.
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each feature; 1 is the best.
     objective_ : float
@@ -292,7 +292,7 @@ def ni_alm(
     shrink: Shrink,
     max_iter: int,
 ) -> Split:
-    """Minimise by the inexact augmented Lagrangian of the released program.
+    """Minimize by the inexact augmented Lagrangian of the released program.
 
     Source: PMLNI, augmented Lagrangian.
 
@@ -344,7 +344,7 @@ def ni_prox(
     shrink: Shrink,
     max_iter: int,
 ) -> Split:
-    """Minimise by accelerated proximal gradients on U and V, with restarts.
+    """Minimize by accelerated proximal gradients on U and V, with restarts.
 
     Source: PMLNI, objective.
 

@@ -251,7 +251,7 @@ class PLRState(NamedTuple):
 def plr_problem(
     points: Array, phi: Array, C: Array, weights: tuple[float, float, float, float]
 ) -> PLRProblem:
-    """Distances, graph and factorisation, computed once.
+    """Distances, graph and factorization, computed once.
 
     Parameters
     ----------

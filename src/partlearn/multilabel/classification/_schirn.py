@@ -53,7 +53,7 @@ class Schirn(BaseLinearScorer):
         A label is predicted where its score is at least this; 0.8 is the released
         value, and 0.5 lies midway between the targets.
     fit_intercept : bool, default=False
-        Append a constant column, penalised like the others.
+        Append a constant column, penalized like the others.
     scale : bool, default=True
         Bring every column to [-1, 1] by its minimum and maximum in the training rows.
     random_state : int, RandomState or None, default=None
@@ -78,7 +78,7 @@ class Schirn(BaseLinearScorer):
     never_, always_ : ndarray of bool, shape (n_classes,)
         Labels that no and that every training row had as a candidate.
     scores_ : ndarray of shape (n_features_in_,)
-        Importance of each feature: norm of its coefficients for standardised features.
+        Importance of each feature: norm of its coefficients for standardized features.
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each feature; 1 is the best.
     residuals_ : ndarray of shape (n_iter_,)
@@ -212,7 +212,7 @@ def schirn(
     max_iter: int,
     tol: float,
 ) -> Fitted:
-    """Minimise by an augmented Lagrangian with a copy ``Z`` of the predictions.
+    """Minimize by an augmented Lagrangian with a copy ``Z`` of the predictions.
 
     Source: Schirn, augmented Lagrangian.
 

@@ -43,7 +43,7 @@ class DRMFS(PMLSelector):
     loss : {"l21", "fro"}, default="l21"
         Sum of the residuals' norms, or of their squares (cheaper, not robust).
     n_neighbors : int, default=5
-        Neighbours in the graphs.
+        Neighbors in the graphs.
     init : dict of W, default=None
         Coefficients to start from, of shape (n_features, n_classes).
     max_iter : int, default=1000
@@ -88,7 +88,7 @@ class DRMFS(PMLSelector):
 
     Notes
     -----
-    Widths of the heat kernels are the median distances of neighbours: columns are far
+    Widths of the heat kernels are the median distances of neighbors: columns are far
     apart, and with the literal width of 1 the graphs would be numerically empty.
 
     An update costs O(nnz(X) l) for the robust loss, and O(d² l) after one product for

@@ -122,7 +122,7 @@ LABEL_STEPS = ("anchor", "simplex", "normalize", "fixed", "paper")
 
 def label_step(step: str, PR: Array, support: Support, mu: float) -> Array:
     """Labels that follow from ``P R``, both on the support."""
-    if step == "anchor":  # minimiser of |T - PR|² + mu |T - C|² on the support
+    if step == "anchor":  # minimizer of |T - PR|² + mu |T - C|² on the support
         return (PR + mu * support.ones) / (1 + mu)
     if step == "simplex":
         full = support.toarray(PR).copy()
@@ -267,7 +267,7 @@ def code_sweep(
     Source: PMLFSLA, updates of the authors' program.
 
     The weights D and the product ``W = Q R`` are those of the start of the sweep, also
-    where R is updated; labels are normalised rows of ``P R``; the weight ``a`` is
+    where R is updated; labels are normalized rows of ``P R``; the weight ``a`` is
     missing where the program misses it. The value is the program's too: it takes the
     penalty ``g Tr(W' D W)`` at the start of the sweep, half of the true one.
     """

@@ -1,4 +1,4 @@
-"""LCFS-PML: regression on the candidates that neighbors and cluster centres support."""
+"""LCFS-PML: regression on the candidates that neighbors and cluster centers support."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -52,14 +52,14 @@ class LCFSPML(PMLSelector):
         Weight of the entries of ``Q``.
     lam : float, default=1.0
         Balance of the two distances: towards 0 that to near rows counts, for large
-        values that to the nearest centre.
+        values that to the nearest center.
     theta : float or "quantile", default=0.6
         A candidate is kept where its confidence is larger; "quantile" keeps the best
         60 % of each label's candidates.
     n_neighbors : int, default=5
         Near rows with the same label.
     solver : {"exact", "release"}, default="exact"
-        "exact" minimises the objective; "release" runs the loop of the released
+        "exact" minimizes the objective; "release" runs the loop of the released
         program, whose ranking mostly follows its random start.
     top_fraction : float, default=0.5
         Share of the features by which confidences are computed anew.
@@ -112,7 +112,7 @@ class LCFSPML(PMLSelector):
     -----
     The released loop takes one gradient step of a wrong length for each set of
     confident candidates and stops at an objective of two to four times the minimum. Its
-    ranking has no correlation with the minimiser's. It is offered to reproduce the
+    ranking has no correlation with the minimizer's. It is offered to reproduce the
     program, with its inner iterations started at zero. No defaults are published: those
     here are ours, untuned.
 
@@ -282,7 +282,7 @@ def confidences(X: Array, C: Mask, n_neighbors: int, lam: float) -> Array:
     n_neighbors : int
         Near rows that count.
     lam : float
-        Balance of near rows and centres.
+        Balance of near rows and centers.
 
     Returns
     -------
@@ -323,7 +323,7 @@ def near_distances(D: Array, k: int) -> Array:
 def density_peaks(D: Array) -> Indices:
     """Rows that are dense and far from denser rows; the densest where there are none.
 
-    Source: LCFSPML, cluster centres.
+    Source: LCFSPML, cluster centers.
     """
     n = len(D)
     ordered = np.sort(D, axis=None)
@@ -358,7 +358,7 @@ def lcfs_objective(problem: LCFSProblem, kept: Mask, W: Array, Q: Array) -> floa
 def lcfs_minimum(
     problem: LCFSProblem, kept: Array, W: Array, Q: Array
 ) -> tuple[Array, Array, bool]:
-    """Minimise over W and Q by accelerated proximal gradients with restarts.
+    """Minimize over W and Q by accelerated proximal gradients with restarts.
 
     Source: LCFSPML, objective.
 
@@ -374,7 +374,7 @@ def lcfs_minimum(
     Returns
     -------
     W, Q : ndarray of shape (d, l)
-        The minimiser.
+        The minimizer.
     settled : bool
         Whether the steps have become small.
     """

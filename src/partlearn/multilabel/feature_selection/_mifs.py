@@ -50,7 +50,7 @@ class MIFS(PMLSelector):
     n_latent : int or None, default=None
         Columns of ``V``; None is 30 % of the labels, at least two.
     solver : {"als", "gd"}, default="als"
-        Exact minimisation block by block, or gradient steps as in public programs.
+        Exact minimization block by block, or gradient steps as in public programs.
     step : float or None, default=None
         Size of the gradient steps; None finds it by backtracking. Only for "gd".
     init : dict of W, V, B, default=None
@@ -61,7 +61,7 @@ class MIFS(PMLSelector):
     tol : float, default=1e-5
         Stop when the relative change of the objective is below `tol`.
     n_neighbors : int, default=5
-        Neighbours in the graph of samples.
+        Neighbors in the graph of samples.
     t : float or "median", default=1.0
         Width of the heat kernel; 1 suits features in [0, 1].
     random_state : int, RandomState or None, default=None
@@ -102,17 +102,17 @@ class MIFS(PMLSelector):
 
     See Also
     --------
-    PMLFSSO : Factorises the features too.
+    PMLFSSO : Factorizes the features too.
 
     Notes
     -----
-    MIFS takes the candidates as if they were true. Its objective has no minimiser of
+    MIFS takes the candidates as if they were true. Its objective has no minimizer of
     positive size: shrinking ``V`` and ``W`` while growing ``B`` lowers it for ever, so
     the sweeps stop when its relative change is small; rankings do not depend on the
     scale. With the fixed step of public programs the ranking depends on the seed or
     diverges, hence the alternating solver. A sweep of "als" costs
     O(nnz(X) c + n l c + min(n, d)³) where the cubic part is one Cholesky
-    factorisation.
+    factorization.
 
     The start is drawn by place: another order of the labels is another start.
 
@@ -237,7 +237,7 @@ def mifs_objective(
 
 
 def mifs_als(p: MIFSProblem, W: Array, V: Array, B: Array) -> MIFSSweeps:
-    """Sweeps that minimise over V, B and W in turn; none raises the objective.
+    """Sweeps that minimize over V, B and W in turn; none raises the objective.
 
     Source: MIFS, exact alternating updates of the objective.
 

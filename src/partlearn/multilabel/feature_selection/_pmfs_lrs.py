@@ -48,7 +48,7 @@ class PMFSLRS(PMLSelector):
     mu : float, default=1.0
         Weight of ``|Y - F - N|² / 2``, which ties labels and noise to the candidates.
     n_neighbors : int, default=20
-        Neighbours in the graph of rows.
+        Neighbors in the graph of rows.
     t : float or "median", default=1.0
         Width of the heat kernel; 1 suits features in [0, 1].
     variant : {"derived", "package"}, default="derived"
@@ -93,7 +93,7 @@ class PMFSLRS(PMLSelector):
 
     See Also
     --------
-    MIFS : Factorises the candidates as if they were true.
+    MIFS : Factorizes the candidates as if they were true.
     TRACE : Row-sparse path on denoised labels.
 
     Notes
@@ -233,7 +233,7 @@ def step_bound(p: LRSProblem, *, package: bool) -> float:
         squares = 4 * off.multiply(off).sum() - 8 / n * off.sum()
         squares += 4 / n**2 * (n * n - n) + np.sum(diagonal**2)
         return float(np.sqrt(squares))
-    if not p.L.diagonal().any():  # no two rows are neighbours
+    if not p.L.diagonal().any():  # no two rows are neighbors
         return 2 + p.mu
     if p.L.shape[0] < 20:
         return 2 + 2 * float(np.linalg.eigvalsh(p.L.toarray())[-1]) + p.mu

@@ -73,7 +73,7 @@ class PMLFSLA(PMLSelector):
     max_iter : int, default=1000
         Maximum number of iterations of one run.
     n_init : int, default=5
-        Number of random initialisations; the one with the lowest objective is kept.
+        Number of random initializations; the one with the lowest objective is kept.
     init : dict of Q, L, P, R, default=None
         Factors to start from, of shapes (n_features, k), (n_samples, k),
         (n_samples, k) and (k, n_classes). There is then one run.
@@ -378,7 +378,7 @@ def _optics_graph(X: Any) -> tuple[Indices, Array, Indices]:
     """Order of the points, how far each is reached, and from which point.
 
     What :func:`sklearn.cluster.compute_optics_graph` gives without a largest distance:
-    then every point left is a neighbour, and none has to be searched for.
+    then every point left is a neighbor, and none has to be searched for.
     """
     n = X.shape[0]
     metric = "euclidean" if sp.issparse(X) else "minkowski"

@@ -1,4 +1,4 @@
-"""PML-FSMIR: candidates rebuilt by mutual information, then a factorised regression."""
+"""PML-FSMIR: candidates rebuilt by mutual information, then a factorized regression."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -33,7 +33,7 @@ class PMLFSMIR(PMLSelector):
     n_features_to_select : int, float or None, default=0.2
         Number of features; or the fraction of them, rounded up; or all.
     alpha : float, default=1.0
-        Weight of the regression beside the factorisation of the features.
+        Weight of the regression beside the factorization of the features.
     beta : float, default=1.0
         Weight of the graph of labels.
     gamma : float, default=1.0
@@ -89,7 +89,7 @@ class PMLFSMIR(PMLSelector):
     -----
     These are the first two stages of the method. The third one, which finds
     representative labels by their connectivity and rebuilds the coefficients with
-    them, could not be read completely and is not here. The updates minimise
+    them, could not be read completely and is not here. The updates minimize
     ``|X - UV|² + alpha |UVW - T|² + beta tr(W (A - S) W') + gamma |W|_21``; the printed
     objective has the first weight elsewhere, in conflict with the printed updates.
     Mutual information is in nats; for the graph of labels the rebuilt labels are put

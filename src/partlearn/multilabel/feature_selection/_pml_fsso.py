@@ -50,14 +50,14 @@ class PMLFSSO(PMLSelector):
         1e-3, as the program does. The objective may then rise, and ``objective_`` is
         the value that the program reports.
     self_loops : bool, default=False
-        Whether points are their own neighbours, which only shortens the steps.
+        Whether points are their own neighbors, which only shortens the steps.
     init : dict of U, V, M, default=None
         Factors to start from, of shapes (n_samples, k), (k, n_classes) and
         (k, n_features).
     max_iter : int, default=1000
         Maximum number of iterations.
     n_neighbors : int, default=5
-        Neighbours in the graph of samples.
+        Neighbors in the graph of samples.
     t : float or "median", default=1.0
         Width of the heat kernel; 1 suits features in [0, 1].
     tol : float or None, default=None

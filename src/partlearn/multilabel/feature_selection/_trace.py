@@ -112,7 +112,7 @@ class TRACE(PMLSelector):
     candidate with probability ``c = p + (1 - p) r``, so a candidate is true with
     probability ``(1 - r / c) / (1 - r)``. The scores c are leave-one-out, in closed
     form, so that no row confirms its own candidates. Every step is convex. Features are
-    standardised first and may have any sign.
+    standardized first and may have any sign.
 
     One singular value decomposition, O(n d min(n, d)), serves all steps; a step of the
     path costs O(a² q + d r q) for a active features, where r is the rank of X and q at
@@ -220,7 +220,7 @@ def leave_one_out(U: Array, s: Array, C: Array) -> tuple[Array, float]:
     Parameters
     ----------
     U, s : ndarray of shape (n, r) and (r,)
-        Left singular vectors and singular values of the centred features.
+        Left singular vectors and singular values of the centered features.
     C : ndarray of shape (n, l)
         Targets.
 
@@ -348,7 +348,7 @@ def _solve(
     max_iter: int,
     tol: float,
 ) -> tuple[Array, Array, int]:
-    """Minimise at one penalty; only rows that may be active are touched.
+    """Minimize at one penalty; only rows that may be active are touched.
 
     `slope` holds the norms of the gradient at the previous penalty, `before`. Rows that
     the sequential strong rule leaves out are checked at the end and taken in if wrong.
@@ -461,7 +461,7 @@ TraceData = DecomposedData | MultipliedData
 
 
 def trace_data(X: Any, exclude: Indices) -> TraceData:
-    """Standardise data; excluded columns become constant.
+    """Standardize data; excluded columns become constant.
 
     Parameters
     ----------
