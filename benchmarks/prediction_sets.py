@@ -2,7 +2,7 @@
 
     python -m benchmarks.prediction_sets --data FOLDER --out TABLE.csv [--splits 30]
 
-Twelve sets of features with candidate labels (at most 600 rows; false candidates are
+Twelve sets of features with candidate labels (at most 1,100 rows; false candidates are
 drawn where a set has none of its own) and two with the votes of a crowd. Each split
 counts on a quarter of the rows. A quarter of the others calibrates, and the rest trains
 CRISPClassifier, as PredictionSets does. The calibrator "gold" knows the true labels of
@@ -29,7 +29,6 @@ from partlearn.classification import CRISPClassifier
 from partlearn.classification._calibration import Calibration, probability_sets
 
 COVERAGE, ACCURACY = 0.9, 0.95
-MOST_ROWS = 600
 KNOWN = 50  # true labels that calibrate by "gold"
 CROWDS = ("labelme", "music_genre")
 HEAD = ("data", "calibrator", "splits", "coverage", "error", "size", "classes")
@@ -82,6 +81,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--splits", type=int, default=30)
+    parser.add_argument("--rows", type=int, help="rows of each set at most")
     options = parser.parse_args()
     lines = []
     if options.out.exists():
@@ -95,9 +95,8 @@ def main() -> int:
         X, labels, y = (
             crowd(options.data, name) if r is None else cell(options.data, name, r)
         )
-        if r is not None:
-            some = np.random.RandomState(0).permutation(len(y))[:MOST_ROWS]
-            X, labels, y = X[some], labels[some], y[some]
+        some = np.random.RandomState(0).permutation(len(y))[: options.rows]
+        X, labels, y = X[some], labels[some], y[some]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             values = measure(X, labels, y, options.splits, r is None)
