@@ -92,7 +92,7 @@ def test_a_rate_that_cannot_be_is_refused(wrong):
     X, _, given, _ = wrong
     with pytest.raises(ValueError, match="at least 0 and below 1; got 1"):
         disambiguate(X, given, miss_rate=1)
-    with pytest.raises(TypeError, match="number or \"auto\"; got 'much'"):
+    with pytest.raises(TypeError, match="number or 'auto'; got 'much'"):
         disambiguate(X, given, miss_rate="much")
     sets = [{a, b} for a, b in zip(given, np.roll(given, 1), strict=True)]
     several = sum(len(labels) > 1 for labels in sets)
