@@ -184,7 +184,8 @@ def fetch_file(
     name : str
         Name in the registry.
     data_home : path-like, default=None
-        Folder of the local copies; see :func:`data_folder`.
+        Folder of the local copies; by default ``PARTLEARN_DATA`` or a folder of the
+        caches of the operating system.
     download : bool, default=True
         Whether to use the network when there is no local copy.
     timeout : float, default=30.0

@@ -104,7 +104,7 @@ def load_columns(source: Source, names: Sequence[str]) -> dict[str, NDArray[Any]
     Returns
     -------
     columns : dict of str to ndarray
-        As :func:`partlearn.tables.read_columns` reads them.
+        The columns, with cells read as by :func:`read`.
     """
     paths = _files(source)
     for path in paths:
