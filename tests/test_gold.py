@@ -182,7 +182,7 @@ def test_known_rows_of_a_table_are_certain_and_may_lack_candidates():
     assert evidence.rows.tolist() == [0, 1, 2, 3]
     assert model.fit(frame).predict(frame).tolist() == ["a", "a", "b", "b"]
     frame.loc[1, "labels"] = ""
-    assert model.fit(frame).n_unlabelled_ == 1
+    assert model.fit(frame).n_unlabeled_ == 1
     frame["known"] = None
     with pytest.raises(ValueError, match="holds no label"):
         model.fit(frame)

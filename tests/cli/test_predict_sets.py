@@ -95,7 +95,7 @@ def test_known_labels_train_and_calibrate(run, wines, table):
     assert "Of 40 known labels" in text
     assert "0 rows without labels" not in text  # the row without candidates is known
     loaded = load_model(model).estimator
-    assert loaded.n_unlabelled_ == 0
+    assert loaded.n_unlabeled_ == 0
     assert loaded.encoder_.kinds_["checked"].reason == "gold of the rows"
     assert loaded.calibration_.gold.sum() == 40
     apply = ("predict", folder / "new.csv", "--load", model, "--out", out)

@@ -104,7 +104,7 @@ def test_unlabelled_rows_are_left_out(tickets):
     table = {name: column.copy() for name, column in tickets.columns.items()}
     table["candidates"][:10] = None
     model = PartialClassifier("pl-knn", labels="candidates").fit(table)
-    assert model.n_unlabelled_ == 10
+    assert model.n_unlabeled_ == 10
     assert model.estimator_.label_confidence_.shape[0] == 290
 
 

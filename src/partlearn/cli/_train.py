@@ -181,7 +181,7 @@ def train(
         return
     print(plain(model.encoder_.report()))
     learner = type(model.estimator_).__name__
-    bare = model.n_unlabelled_
+    bare = model.n_unlabeled_
     print(
         f"\n{learner}: {rows - bare} rows, {model.encoder_.n_features_out_} "
         f"features, {len(model.classes_)} {'tags' if several else 'labels'}"
@@ -325,7 +325,7 @@ def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, 
         "features": model.encoder_.n_features_out_,
         "decided": model.column_importances(),
         "labels": model.classes_.tolist(),
-        "rows_without_labels": model.n_unlabelled_,
+        "rows_without_labels": model.n_unlabeled_,
         "held_out": [_plain(score) for score in scores],
         "model": str(save),
     }

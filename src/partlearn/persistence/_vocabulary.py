@@ -215,7 +215,7 @@ CLASSES: dict[str, dict[str, str]] = {
         "always_known_": "list of text",
         "familiarity_": "part(Familiarity)",
         "prior_": "real[classes]",
-        "n_unlabelled_": "whole",
+        "n_unlabeled_": "whole",
     },
     "partlearn:PooledClassifier": {"weights_": "real[*]"},
     "partlearn:PredictionSets": {

@@ -114,7 +114,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         The fitted encoder; ``encoder_.report()`` lists the kinds of the columns.
     estimator_ : estimator
         The fitted learner.
-    n_unlabelled_ : int
+    n_unlabeled_ : int
         Training rows that had no label and were left out.
     class_weights_ : ndarray of shape (n_classes,) or None
         Weights of the labels in the decision.
@@ -247,9 +247,9 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
             evidence = evidence[np.flatnonzero(np.isin(evidence.rows, rows))]
         if fixed:
             place = {row: k for k, row in enumerate(evidence.rows.tolist())}
-            if unlabelled := [row for row in fixed if row not in place]:
+            if unlabeled := [row for row in fixed if row not in place]:
                 raise ValueError(
-                    f"Row {unlabelled[0]} has a known label, but is left out since it "
+                    f"Row {unlabeled[0]} has a known label, but is left out since it "
                     'has no evidence; read the evidence with empty="all".'
                 )
             evidence = evidence.with_known({place[r]: fixed[r] for r in fixed})
@@ -303,7 +303,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         columns = columns_of(X)
-        self.n_unlabelled_ = row_count(columns) - len(evidence)
+        self.n_unlabeled_ = row_count(columns) - len(evidence)
         if known := self.known_labels(columns, evidence.rows):
             evidence = evidence.with_known(known)
         table = take_rows(columns, evidence.rows)
@@ -356,7 +356,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
                 f"and {argument('gold')}. Leave them out, "
                 "or train on a single table in memory."
             )
-        self.n_unlabelled_ = 0
+        self.n_unlabeled_ = 0
         table = columns_of(rows.block(0))
         self._fit_encoder(table, evidence, label_columns)
         n_features = self.encoder_.n_features_out_
