@@ -160,6 +160,23 @@ def test_match_estimates_strays_and_distinct_has_none():
     assert np.allclose(distinct(P), match(P))  # all rows are on the list
 
 
+@pytest.mark.parametrize("stray", ["auto", 0.1])
+def test_a_rule_among_some_rows_is_that_of_their_bags(stray):
+    S, bags = make_bags([0, 1, 2, 3] * 10, size=3, stray=0.1, random_state=0)
+    names = [None if b == 2 else b for b in bags]
+    P = np.random.default_rng(0).random(S.shape) * S
+    rows = np.flatnonzero(bags % 2 == 0)
+    whole = BagRule(names, S, stray=stray)
+    some = whole.among(rows)
+    assert whole.shared
+    assert some.shared
+    assert not whole.among(rows[:1]).shared
+    assert not BagRule([None] * 40, S).shared
+    own = BagRule([names[i] for i in rows], S[rows], stray=stray)
+    np.testing.assert_array_equal(some(P[rows]), own(P[rows]))
+    assert some.stray_ == own.stray_
+
+
 def test_a_rule_keeps_its_rate_between_calls():
     S, bags = make_bags([0, 1, 2] * 20, size=3, stray=0.3, random_state=0)
     rule = BagRule(bags, S)

@@ -246,10 +246,11 @@ class BagRule:
                 f'`stray` must be "auto" or a number between 0 and 1; got {stray!r}.'
             )
         S = _mask(candidates)
-        self.rule, self.auto = rule, stray == "auto" and rule != "distinct"
+        self.rule: Rule = rule
+        self.auto = stray == "auto" and rule != "distinct"
         self.stray_ = _FIRST_STRAY if stray == "auto" else float(stray)
-        self.codes, named = _coded(bags, len(S))
-        self.layout = BagLayout(self.codes, S, named)
+        self.codes, self._named = _coded(bags, len(S))
+        self.layout = BagLayout(self.codes, S, self._named)
         self._warned = False
 
     @classmethod
@@ -285,6 +286,19 @@ class BagRule:
         return cls(
             bags, labels.listed, rule=estimator.bag_rule, stray=estimator.stray_rate
         )
+
+    def among(self, rows: Indices) -> "BagRule":
+        """Return the same rule for some rows, whole bags as a rule."""
+        names = self.codes[rows].astype(object)
+        names[~self._named[rows]] = None
+        stray: Any = "auto" if self.auto else self.stray_
+        S = self.layout.candidates[rows]
+        return BagRule(names, S, rule=self.rule, stray=stray)
+
+    @property
+    def shared(self) -> bool:
+        """Whether any two rows are in one bag."""
+        return bool((self.layout.sizes > 1).any())
 
     @property
     def rate(self) -> float | None:

@@ -63,7 +63,8 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
         Power of the importances by which the standardized columns are weighted, so that
         columns without information get small weights. "auto" chooses among 0, .5 and 1
         by the held-out likelihood of the candidate sets, on at most 500 rows; 0 weighs
-        all columns alike, and so does "auto" above 2,000 columns.
+        all columns alike, and so does "auto" above 2,000 columns. With `bags` the
+        importances come from a first fit, and whole bags are held out.
     miss_rate : float, default=0.0
         Share of rows whose candidate set misses the true label, if that is known, for
         example from an audit of some rows.

@@ -19,12 +19,13 @@ from partlearn._math.crossfit import (
     LeaveOneOut,
     LinearBasis,
     NeighborSearch,
+    PoolOptions,
     background_size,
     background_weight,
     crisp_iterations,
     drawn_order,
     embed,
-    learn_relevance,
+    find_relevance,
     linear_basis,
     make_labels,
     mean_norm,
@@ -77,7 +78,8 @@ class CRISP(BaseReducer):
         Power of the importances by which the standardized columns are weighted, so that
         uninformative columns get small weights. "auto" chooses among 0, .5 and 1 by the
         held-out likelihood of the candidate sets, on at most 500 rows; 0 weighs all
-        columns alike, and so does "auto" above 2,000 columns. Used only with
+        columns alike, and so does "auto" above 2,000 columns. With `bags` the
+        importances come from a first fit, and whole bags are held out. Used only with
         `standardize`.
     max_iter : int, default=20
         Maximum number of iterations of scoring and update.
@@ -313,13 +315,24 @@ class CRISP(BaseReducer):
         order = drawn_order(X, labels.weights, rng)
         rule = BagRule.of(self, bags, labels)
         given = make_labels(labels, X, confidence, rule)
-        relevance = learn_relevance(
+        relevance = find_relevance(
             X,
-            given.F,
-            given.L,
+            labels,
+            given,
             order,
-            geometries=("linear",),
+            PoolOptions(
+                geometries=("linear",),
+                use_neighbors=self.use_neighbors,
+                n_neighbors=self.n_neighbors,
+                n_reference=self.n_reference,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                n_landmarks=None,
+                search=self.search,
+                n_jobs=self.n_jobs,
+            ),
             power=self.relevance if self.standardize else 0.0,
+            rule=rule,
         )
         self.feature_importances_ = like(relevance.importances, given.F)
         self.relevance_ = relevance.power

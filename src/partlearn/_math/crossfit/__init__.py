@@ -20,6 +20,7 @@ from partlearn._math.crossfit._fit import (
     POOLED_STATE,
     RIDGE_STATE,
     check_geometries,
+    find_relevance,
     fit_pool,
     kernel_side,
     make_labels,
@@ -39,8 +40,8 @@ from partlearn._math.crossfit._order import (
     in_data_order,
     settled_orders,
 )
-from partlearn._math.crossfit._pooled import PooledModel
-from partlearn._math.crossfit._relevance import learn_relevance, relevance_weights
+from partlearn._math.crossfit._pooled import PooledModel, PoolOptions
+from partlearn._math.crossfit._relevance import relevance_weights
 from partlearn._math.crossfit._ridge_pool import (
     centered,
     fit_ridges,
@@ -67,6 +68,7 @@ __all__ = [
     "LeaveOneOut",
     "LinearBasis",
     "NeighborSearch",
+    "PoolOptions",
     "PooledModel",
     "StoppingRule",
     "background_size",
@@ -78,12 +80,12 @@ __all__ = [
     "crisp_iterations",
     "drawn_order",
     "embed",
+    "find_relevance",
     "fit_pool",
     "fit_ridges",
     "in_data_order",
     "kernel_side",
     "landmark_count",
-    "learn_relevance",
     "linear_basis",
     "log_linear_pool",
     "log_linear_weights",

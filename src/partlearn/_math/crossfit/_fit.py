@@ -9,9 +9,12 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from partlearn._array_api import as_double, like, namespace, to_numpy
+from partlearn._math.blocks import take
+from partlearn._math.crossfit._bag_relevance import bag_relevance, whole_bags
 from partlearn._math.crossfit._geometries import (
     GEOMETRIES,
     kernel_numbers,
@@ -30,8 +33,10 @@ from partlearn._math.crossfit._pooled import (
 from partlearn._math.crossfit._relevance import Relevance, learn_relevance
 from partlearn._math.crossfit._ridge_pool import RidgePool
 from partlearn._math.crossfit._space import InputSpace, LinearMap
+from partlearn._math.linalg import standardize
+from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval, StrOptions
-from partlearn._typing import Array
+from partlearn._typing import Array, Indices
 from partlearn.candidates import (
     VOTE_STATE,
     BagRule,
@@ -43,6 +48,8 @@ from partlearn.candidates import (
     summarize_votes,
 )
 
+_FIRST_ROWS = 1000  # rows of a first fit, by which columns are weighed
+_LEAST_ROWS = 20  # rows of it at least
 RIDGE_STATE = (InputSpace, KernelMap, LinearMap, RidgePool)
 POOLED_STATE = (
     InputSpace,
@@ -156,8 +163,8 @@ def fit_pool(
     rng = check_random_state(params["random_state"])
     order = drawn_order(X, labels.weights, rng)
     given = make_labels(labels, X, confidence, rule)
-    relevance = learn_relevance(
-        X, given.F, given.L, order, geometries=names, power=params["relevance"]
+    relevance = find_relevance(
+        X, labels, given, order, options, power=params["relevance"], rule=rule
     )
     model = fit_pooled(X, given, order, options, rng=rng, weights=relevance.weights)
     summary = None
@@ -166,6 +173,78 @@ def fit_pool(
         summary = summarize_votes(labels, to_numpy(model.F), features=features)
     rate = None if rule is None else rule.rate
     return PooledFit(model, relevance, rate, summary)
+
+
+def find_relevance(
+    X: Any,
+    labels: Evidence,
+    given: Labels,
+    order: Indices,
+    options: PoolOptions,
+    *,
+    power: float | str,
+    rule: BagRule | None,
+) -> Relevance:
+    """Importances of the columns, and the power of them that counts.
+
+    Where rows share lists, the candidates by themselves tell little: importances are
+    those of the confidences of a first fit with all columns alike, on whole bags of at
+    most 1,000 rows.
+
+    Parameters
+    ----------
+    X : ndarray, CSR matrix or Rows, of shape (m, d)
+        Training rows.
+    labels : Evidence
+        Checked labels.
+    given : Labels
+        The same where the rows are.
+    order : ndarray of int, shape (m,)
+        Rows in random order.
+    options : PoolOptions
+        Parameters of the first fit.
+    power : float or "auto"
+        As in ``learn_relevance``.
+    rule : BagRule or None
+        Rule of the bags.
+
+    Returns
+    -------
+    relevance : Relevance
+        Importances and power.
+    """
+    names = options.geometries
+    if (
+        rule is not None
+        and rule.shared
+        and power
+        and X.shape[1] <= SIZES.relevant_columns
+    ):
+        rows = order[whole_bags(rule.codes[order], _FIRST_ROWS)]
+        part, start = take(X, rows), take(given.F, rows)
+        first = make_labels(labels[rows], part, start, rule.among(rows))
+        L, Z = _numbers(first.L), _standardized(part)
+        if len(rows) >= _LEAST_ROWS and Z.any() and np.ptp(L, axis=1).any():
+            rng = np.random.RandomState(0)
+            F = fit_pooled(part, first, np.arange(len(rows)), options, rng=rng).F
+            codes = rule.codes[rows]
+            return bag_relevance(
+                Z, _numbers(F), L, codes, geometries=names, power=power
+            )
+    return learn_relevance(X, given.F, given.L, order, geometries=names, power=power)
+
+
+def _standardized(X: Any) -> Array:
+    """Columns of mean zero and variance one, dense."""
+    matrix, _, _ = standardize(_numbers(X), center=True, scale=True)
+    assert matrix.dense is not None
+    return matrix.dense
+
+
+def _numbers(A: Any) -> Array:
+    """Array of another library, or a sparse one, as one of NumPy."""
+    A = A.toarray() if issparse(A) else np.asarray(to_numpy(A))
+    return np.asarray(A, dtype=np.float64)
 
 
 def make_labels(

@@ -28,7 +28,7 @@ from partlearn._typing import Array, Indices
 POWERS = (0.0, 0.5, 1.0)  # of the importances, from which "auto" chooses
 RELEVANCE_ROWS = 500  # rows that choose
 _LEAST_ROWS = 20  # rows from which a power is chosen
-_FITTED = 250  # rows of a regression that judges powers, its own half at least
+FITTED = 250  # rows of a regression that judges powers, its own half at least
 _BINS = 8  # of a column, with about equally many rows
 _ROUNDING = 1e-9  # deviations of a column between cells that count as equal
 _RUNS = 16  # of neighboring rows, every other of which is in one half
@@ -162,19 +162,23 @@ def choose_power(
     logs = np.zeros((len(POWERS), len(X)))
     for own, other in (halves, halves[::-1]):
         v = explained_shares(X[other], F[other])
-        rows = np.concatenate([own, other[: max(_FITTED - len(own), 0)]])
+        rows = np.concatenate([own, other[: max(FITTED - len(own), 0)]])
         for name in geometries:
             factor: float | None = None
             for i, power in enumerate(POWERS):
                 Z = X[rows] * relevance_weights(v, power)
-                basis, factor = _basis(name, Z, F[rows], factor)
+                basis, factor = trial_basis(name, Z, F[rows], factor)
                 if basis is not None:
                     logs[i, own] += _likelihood(basis, F[rows], L[rows])[: len(own)]
-    gains = logs.mean(axis=1)
+    return least_best(logs.mean(axis=1))
+
+
+def least_best(gains: Array) -> float:
+    """Smallest of the powers whose likelihood is the largest."""
     return POWERS[int(np.argmax(gains > gains.max() - _SAME))]
 
 
-def _basis(
+def trial_basis(
     name: GeometryName, X: Array, F: Array, factor: float | None
 ) -> tuple[Basis | None, float | None]:
     """Basis of some rows, and its bandwidth in median distances, chosen if None."""

@@ -1,0 +1,149 @@
+"""Relevance of columns where rows come in bags, judged by whole bags held out."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from partlearn._array_api import row_dots
+from partlearn._math.crossfit._bases import Basis
+from partlearn._math.crossfit._embedding import choose_ridge
+from partlearn._math.crossfit._experts import label_share, regression_confidence
+from partlearn._math.crossfit._geometries import GeometryName
+from partlearn._math.crossfit._relevance import (
+    FITTED,
+    POWERS,
+    RELEVANCE_ROWS,
+    Relevance,
+    explained_shares,
+    least_best,
+    relevance_weights,
+    trial_basis,
+)
+from partlearn._math.crossfit._scores import LeaveOneOut, targets
+from partlearn._typing import Array, Indices
+
+_LEAST_BAGS = 4  # from which a power is chosen: each half has two
+
+
+def whole_bags(bags: Indices, n: int) -> Indices:
+    """Rows of whole bags, in the order of their first rows.
+
+    Parameters
+    ----------
+    bags : ndarray of int, shape (m,)
+        Number of the bag of each row.
+    n : int
+        Number of rows at most; of a first bag that has more, the first `n`.
+
+    Returns
+    -------
+    rows : ndarray of int
+        Rows, bag by bag.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn._math.crossfit._bag_relevance import whole_bags
+    >>> whole_bags(np.array([5, 7, 5, 6, 7]), 4)
+    array([0, 2, 1, 4])
+    """
+    _, first, inverse = np.unique(bags, return_index=True, return_inverse=True)
+    rows = np.argsort(first[inverse], kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(bags[rows])) + 1, len(rows))
+    fitting = ends[ends <= n]
+    return rows[: fitting[-1] if fitting.size else n]
+
+
+def bag_relevance(
+    X: Array,
+    F: Array,
+    L: Array,
+    bags: Indices,
+    *,
+    geometries: Sequence[GeometryName],
+    power: float | str,
+) -> Relevance:
+    """Importances of the columns by the confidences of a first fit, and their power.
+
+    Source: CRISPClassifier, relevance of columns.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Standardised rows of whole bags, in random order of the bags.
+    F, L : ndarray of shape (n, q)
+        Their confidences and the evidence on their labels.
+    bags : ndarray of int, shape (n,)
+        Number of the bag of each row.
+    geometries : sequence of {"linear", "rbf", "laplacian"}
+        Geometries of the regressions whose likelihoods are compared.
+    power : float or "auto"
+        Power of the importances; "auto" chooses by the bags among the first 500 rows.
+
+    Returns
+    -------
+    relevance : Relevance
+        Importances and power.
+
+    Notes
+    -----
+    Rows of a bag have the same candidates, and often resemble each other. A regression
+    that knows the other rows of a bag would predict the candidates of a row from them,
+    whatever the labels are. The likelihood is therefore that of regressions without the
+    whole bag of a row.
+    """
+    v = explained_shares(X, F)
+    if isinstance(power, str):
+        rows = whole_bags(bags, RELEVANCE_ROWS)
+        power = _choose(X[rows], F[rows], L[rows], bags[rows], geometries)
+    return Relevance(v, float(power))
+
+
+def _choose(
+    X: Array, F: Array, L: Array, bags: Indices, geometries: Sequence[GeometryName]
+) -> float:
+    """Power that expects the candidates of other bags best, zero of few bags."""
+    numbers = np.cumsum(np.diff(bags, prepend=bags[0]) != 0)
+    if numbers[-1] + 1 < _LEAST_BAGS:
+        return 0.0
+    halves = np.flatnonzero(numbers % 2 == 0), np.flatnonzero(numbers % 2)
+    logs = np.zeros((len(POWERS), len(X)))
+    for own, other in (halves, halves[::-1]):
+        v = explained_shares(X[other], F[other])
+        rows = np.concatenate([own, other[: max(FITTED - len(own), 0)]])
+        data = F[rows], L[rows], bags[rows]
+        for name in geometries:
+            factor: float | None = None
+            for i, power in enumerate(POWERS):
+                Z = X[rows] * relevance_weights(v, power)
+                basis, factor = trial_basis(name, Z, F[rows], factor)
+                if basis is not None:
+                    gains = likelihood_without_bags(basis, *data)
+                    logs[i, own] += gains[: len(own)]
+    return least_best(logs.mean(axis=1))
+
+
+def likelihood_without_bags(basis: Basis, F: Array, L: Array, bags: Indices) -> Array:
+    """Log-likelihood of the evidence of each row by regressions without its bag.
+
+    Parameters
+    ----------
+    basis : Basis
+        Decomposition of the rows.
+    F, L : ndarray of shape (n, q)
+        Their confidences and the evidence on their labels.
+    bags : ndarray of int, shape (n,)
+        Number of the bag of each row, two bags at least.
+
+    Returns
+    -------
+    logs : ndarray of shape (n,)
+        Log-likelihoods.
+    """
+    model, Y = LeaveOneOut(basis), targets(F)
+    C = model.project(Y)
+    scores = model.held_out_bags(Y, C, choose_ridge(model, Y, C), bags)
+    P = regression_confidence(scores, label_share(F))
+    return np.asarray(np.log(row_dots(P, L)))
