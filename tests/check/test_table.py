@@ -140,7 +140,7 @@ def test_it_never_dies(data):
         ("x,candidates\n1,a|b\n2,b\n", 0, "2 rows"),
         ("when,note,candidates\n2024-01-01,hi,a|b\n2024-01-02,ho,b\n", 0, "dates"),
         ("x,y\n1,2\n3,4\n", 1, "No label column found"),
-        ("x,candidates\n,\n1,a\n", 1, "no other label than 'a'"),
+        ("x,candidates\n,\n1,a\n", 1, "only one label, 'a'"),
         ("x,candidates\n1,[a\n2,b\n", 1, "Row 0 holds"),
     ],
 )

@@ -128,7 +128,7 @@ def test_errors(tickets):
     with pytest.raises(TypeError, match="name of a method or an estimator"):
         make_learner(3)
     one = {"x": [1.0, 2.0], "y": np.array(["a", "a"], dtype=object)}
-    with pytest.raises(ValueError, match="no other label than 'a'"):
+    with pytest.raises(ValueError, match="only one label, 'a'"):
         PartialClassifier(labels="y").fit(one)
 
 

@@ -129,7 +129,7 @@ def label_evidence(
 
 def _check_two(names: list[str], chosen: list[str]) -> None:
     if len(names) < 2:
-        shown = f"no other label than {names[0]!r}" if names else "no label at all"
+        shown = f"only one label, {names[0]!r}," if names else "no label at all"
         raise DataFormatError(
             f"there is {shown} in {', '.join(map(repr, chosen))}",
             advice="Nothing can be learnt from fewer than two labels.",
