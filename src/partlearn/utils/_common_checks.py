@@ -21,6 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from partlearn._typing import Indices, Mask
 from partlearn.candidates import make_bags, make_candidates
+from partlearn.classification import for_candidates
 
 Check = Callable[[Any], None]
 AGREEMENT = 0.9  # least agreement of two fits whose random draws differ
@@ -347,6 +348,10 @@ def check_bags(estimator: Any) -> None:
     X, y, _ = with_truth()
     X = X + np.random.default_rng(0).normal(scale=3.0, size=X.shape)
     S, bags = make_bags(y, size=3, random_state=0)
+    inner = estimator.get_params(deep=False).get("estimator")
+    if inner is not None and not has_fit_parameter(for_candidates(inner), "bags"):
+        assert "does not use bags" in error_message(estimator, X, S, bags=bags)
+        return
     alone, each = fit(estimator, X, S), fit(estimator, X, S, bags=np.arange(len(X)))
     shared = fit(estimator, X, S, bags=bags)
     assert_same(alone, each, X, tol=1e-6)
