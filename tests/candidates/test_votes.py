@@ -13,6 +13,7 @@ from partlearn.candidates import (
     from_votes,
     summarize_votes,
 )
+from partlearn.candidates._dawid_skene import JUDGED
 
 vote_lists = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 2)),
@@ -52,10 +53,55 @@ def literal_confusions(votes, F, q, names):
 
 def literal_evidence(votes, F, q, names):
     pi, _ = literal_confusions(votes, F, q, names)
-    L = np.ones_like(F)
+    return literal_evidence_of(votes, pi, F.shape)
+
+
+def literal_evidence_of(votes, pi, shape):
+    L = np.ones(shape)
     for i, a, label in votes:
         L[i] *= np.maximum(pi[a][:, label], 1e-12)
     return L / L.max(axis=1, keepdims=True)
+
+
+def test_annotators_are_judged_vote_by_vote(global_random_seed):
+    rng = np.random.RandomState(global_random_seed)
+    row, who, label = rng.randint([[12], [4], [3]], size=(3, 60))
+    votes = from_votes(row, who, label, n_rows=12, classes=range(3), empty="all")
+    names, M = votes.annotators.tolist(), rng.dirichlet(np.ones(3), size=12)
+    raw = list(zip(row, who, label, strict=True))
+    pi, _ = literal_confusions(raw, votes.confidence(), 3, names)
+    apart = [(v, a, j) for v, (_, a, j) in enumerate(raw)]  # a row for each vote
+    for _ in range(JUDGED):
+        W = np.array([M[i] * np.maximum(pi[a][:, j], 1e-12) for i, a, j in raw])
+        W /= W.sum(axis=1, keepdims=True)
+        pi, _ = literal_confusions(apart, W, 3, names)
+    found = votes.table.judged(votes.confidence(), M)
+    for k, a in enumerate(names):
+        np.testing.assert_allclose(found.of(k), pi[a], atol=1e-10)
+    L = literal_evidence_of(raw, pi, M.shape)
+    np.testing.assert_allclose(votes.updated(M), L, rtol=1e-7, atol=1e-12)
+
+
+def test_shared_errors_do_not_confirm_each_other(global_random_seed):
+    """Two thirds of a row's annotators copy one wrong label; features know better."""
+    rng = np.random.RandomState(global_random_seed)
+    truth = rng.randint(3, size=300)
+    seen = np.where(rng.rand(300) < 0.3, (truth + 1) % 3, truth)
+    rows, who = np.repeat(np.arange(300), 3), np.tile(np.arange(3), 300)
+    votes = from_votes(rows, who, np.where(who < 2, seen[rows], truth[rows]))
+    M = np.full((300, 3), 0.05)
+    M[
+        np.arange(300), np.where(rng.rand(300) < 0.1, rng.randint(3, size=300), truth)
+    ] = 0.9
+    by_confidence = votes.table.confusions(votes.confidence()).accuracy
+    by_features = votes.table.judged(votes.confidence(), M).accuracy
+    assert by_confidence[0] > 0.9
+    assert by_features[0] < by_features[2] < 1
+    assert abs(by_features[0] - 0.7) < 0.1
+    L = votes.updated(M) * M
+    assert (L.argmax(axis=1) == truth).mean() > (
+        votes.confidence().argmax(axis=1) == truth
+    ).mean()
 
 
 @settings(deadline=None)
@@ -66,7 +112,8 @@ def test_evidence_is_the_specification(raw):
     F = votes.table.shares()
     for _ in range(3):
         L = literal_evidence(raw, F, 3, names)
-        np.testing.assert_allclose(votes.updated(F), L, rtol=1e-8, atol=1e-12)
+        found = votes.table.evidence(votes.table.confusions(F))
+        np.testing.assert_allclose(found, L, rtol=1e-8, atol=1e-12)
         pi, accuracy = literal_confusions(raw, F, 3, names)
         summary = summarize_votes(votes, F)
         for k, a in enumerate(names):

@@ -426,7 +426,7 @@ def test_votes_of_annotators_are_weighed_anew(data):
     assert_allclose(F.sum(axis=1), 1)
     alone = (votes.confidence().argmax(axis=1) == y[:160]).mean()
     assert (F.argmax(axis=1) == y[:160]).mean() > alone
-    assert model.score(X[160:], y[160:]) > 0.65
+    assert model.score(X[160:], y[160:]) > 0.6
 
 
 def test_sets_that_miss_the_truth(global_random_seed):

@@ -18,10 +18,12 @@ import scipy.sparse as sp
 from partlearn._typing import Array, Indices
 
 ROUNDS = 30
+JUDGED = 10  # iterations in which votes are judged one by one
 # Votes that a prior counts for: of a row of an annotator's confusions, of the
 # accuracy of an annotator, of the confusions of all annotators together.
 CONFUSION, ACCURACY, COMMON = 5.0, 5.0, 10.0
 
+_AT_ONCE = 1 << 22  # numbers in the confidences of votes that are held at once
 _TINY = 1e-12  # probability of what annotators that all agree never did
 
 
@@ -72,8 +74,10 @@ class VoteTable:
 
     def confusions(self, F: Array) -> Confusions:
         """Confusions of all annotators, if `F` are the confidences in the labels."""
-        annotator, label, votes = self.grouped
-        count = np.asarray(votes.T @ F)
+        return self._confusions(np.asarray(self.grouped[2].T @ F))
+
+    def _confusions(self, count: Array) -> Confusions:
+        annotator, label, _ = self.grouped
         total = np.zeros((self.n_annotators, self.n_classes))
         np.add.at(total, annotator, count)
         own = np.take_along_axis(count, label[:, None], axis=1)[:, 0]
@@ -88,9 +92,43 @@ class VoteTable:
         common = (G + COMMON * prior) / (G.sum(axis=1, keepdims=True) + COMMON)
         return Confusions(annotator, label, count, total, accuracy, common)
 
-    def evidence(self, F: Array) -> Array:
+    def judged(self, F: Array, M: Array) -> Confusions:
+        """Confusions by what `M` expects of each vote, the other votes not asked.
+
+        Source: CRISPClassifier, annotators judged by features.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n_rows, n_classes)
+            Confidences that give the confusions to start from.
+        M : ndarray of shape (n_rows, n_classes)
+            Probabilities of the labels by models that did not see the row's votes.
+
+        Returns
+        -------
+        confusions : Confusions
+            After some iterations of EM, for which each vote is a row of its own: votes
+            of a row that share an error do not confirm each other.
+        """
+        votes = self.grouped[2].tocoo()
+        step = max(_AT_ONCE // self.n_classes, 1)
+        found = self.confusions(F)
+        for _ in range(JUDGED):
+            p = np.maximum(found.probability, _TINY)
+            count = np.zeros_like(p)
+            for start in range(0, votes.nnz, step):
+                part = slice(start, start + step)
+                row, group, n = votes.row[part], votes.col[part], votes.data[part]
+                W = M[row] * p[group]
+                W *= (n / W.sum(axis=1))[:, None]
+                own = (np.ones(len(n)), (group, np.arange(len(n))))
+                count += sp.csr_array(own, shape=(len(p), len(n))) @ W
+            found = self._confusions(count)
+        return found
+
+    def evidence(self, confusions: Confusions) -> Array:
         """Probability of each row's votes for every true label, scaled to maximum 1."""
-        probability = np.maximum(self.confusions(F).probability, _TINY)
+        probability = np.maximum(confusions.probability, _TINY)
         log = np.asarray(self.grouped[2] @ np.log(probability))
         log -= log.max(axis=1, keepdims=True)
         likelihood: Array = np.exp(log)
@@ -179,6 +217,8 @@ def dawid_skene(
     F = certain(table.shares())
     for _ in range(max_iter):
         # No row may end without confidence, even if no annotator is right any more.
-        F = table.evidence(F) * np.maximum(F.mean(axis=0), np.finfo(float).tiny)
+        F = table.evidence(table.confusions(F)) * np.maximum(
+            F.mean(axis=0), np.finfo(float).tiny
+        )
         F = certain(F / F.sum(axis=1, keepdims=True))
     return F

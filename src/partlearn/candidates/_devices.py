@@ -48,7 +48,7 @@ def move_evidence(labels: Evidence, X: Any) -> tuple[Any, Any, Callable[[Any], A
     L, F : array of shape (n_samples, n_classes)
         Weights, boolean in NumPy where they are all equal, and first confidences.
     update : callable
-        Gives the evidence again from confidences, see :meth:`Evidence.updated`.
+        Gives the evidence again, see :meth:`Evidence.updated`.
     """
     L, F = labels.weights, np.asarray(labels.confidence(), dtype=np.float64)
     if is_numpy(X):
@@ -59,10 +59,10 @@ def move_evidence(labels: Evidence, X: Any) -> tuple[Any, Any, Callable[[Any], A
 
     first = moved(L)
 
-    def update(F: Any) -> Any:
+    def update(M: Any) -> Any:
         if type(labels) is Evidence:  # which stays as it is
             return first
-        return moved(labels.updated(to_numpy(F)))
+        return moved(labels.updated(to_numpy(M)))
 
     return first, like(F, X), update
 

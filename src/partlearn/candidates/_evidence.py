@@ -150,13 +150,13 @@ class Evidence:
         """
         return self.confidence(dtype)
 
-    def updated(self, F: NDArray[Any]) -> NDArray[Any]:
-        """Evidence after an iteration that ended with confidences `F`.
+    def updated(self, M: NDArray[Any]) -> NDArray[Any]:
+        """Evidence after an iteration in which `M` was expected of the rows.
 
         Parameters
         ----------
-        F : ndarray of shape (n_samples, n_classes)
-            Current confidences.
+        M : ndarray of shape (n_samples, n_classes)
+            Probability of each label by models that did not see the row's own labels.
 
         Returns
         -------

@@ -87,7 +87,9 @@ class Votes(Evidence):
     @property
     def weights(self) -> NDArray[Any]:
         """Probability of each row's votes for every label, row maxima one."""
-        return self.updated(self.confidence())
+        F = np.asarray(self.confidence(), dtype=np.float64)
+        skill = self.table.confusions(F)
+        return self.certain(self.table.evidence(skill))
 
     @property
     def candidates(self) -> Mask:
@@ -118,10 +120,12 @@ class Votes(Evidence):
         """Confidence from the votes, within the labels with at least one vote."""
         return restrict_confidence(self.confidence(), self.candidates).astype(dtype)
 
-    def updated(self, F: NDArray[Any]) -> NDArray[Any]:
-        """Weight the votes by the agreement of each annotator with confidences `F`."""
-        F = self.certain(np.asarray(F, dtype=np.float64))
-        return self.certain(self.table.evidence(F))
+    def updated(self, M: NDArray[Any]) -> NDArray[Any]:
+        """Weight the votes by the agreement of each annotator with `M`."""
+        M = self.certain(np.asarray(M, dtype=np.float64))
+        F = np.asarray(self.confidence(), dtype=np.float64)
+        skill = self.table.judged(F, M)
+        return self.certain(self.table.evidence(skill))
 
     def certain(self, matrix: NDArray[Any]) -> NDArray[Any]:
         """Matrix of rows by classes in which the `known` rows are certain."""

@@ -124,7 +124,7 @@ class CandidateClassifier(BaseCandidateClassifier):
     :math:`L` with rows scaled to sum to one. A round fits the classifier on every row
     once per label of confidence at least 0.001, with the confidence as weight, and sets
     :math:`F_{ij} \propto L_{ij} (P_{ij} + 0.001)`, where :math:`P` are the
-    probabilities of held-out rows. Votes are weighted again after every
+    probabilities of held-out rows. Votes are weighted again by :math:`P` after every
     iteration. Where rows are in bags, these confidences are shared among the rows of
     each bag by the rule `bag_rule` of :func:`~partlearn.candidates.bag_confidence`; the
     stray rate is estimated again in every iteration. Folds are drawn over rows, not
@@ -236,7 +236,7 @@ class CandidateClassifier(BaseCandidateClassifier):
         F = np.asarray(labels.confidence())
         for _ in iterations("CandidateClassifier", self.max_iter):
             P = self._confidences(estimator, X, F, weight, folds, rng)
-            F = labels.updated(F) * (P + _SMOOTHING)
+            F = labels.updated(P + _SMOOTHING) * (P + _SMOOTHING)
             F /= F.sum(axis=1, keepdims=True)
             F = F if rule is None else rule(F)
         self.stray_rate_ = None if rule is None else rule.rate

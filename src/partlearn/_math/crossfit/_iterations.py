@@ -56,8 +56,8 @@ class Labels:
     F : ndarray of shape (m, q)
         First confidences.
     update : callable
-        Gives the evidence anew from the confidences after each iteration: annotators
-        are weighed by how well their votes agree with the confidences.
+        Gives the evidence anew from what the experts expect after each iteration:
+        annotators are weighed by how well their votes agree with it.
     rule : callable
         Maps the confidences of each row by itself to those of all rows: the hook of
         bags, whose labels must all occur.
@@ -240,9 +240,9 @@ def crisp_iterations(
         else:
             experts = _experts(F, Z, inputs, search, n_neighbors)
         weights, likelihood = mixture_weights(experts, L)
-        before = F
-        F = _refined(F, experts, weights, L, labels.rule)
-        L = labels.update(F)
+        before, M = F, linear_pool(experts, weights)
+        F = _refined(F, M, L, labels.rule)
+        L = labels.update(M)
         converged = stop(F, before, likelihood)
         if converged:
             break
@@ -255,16 +255,15 @@ def crisp_iterations(
     Z = embed(model, F, ridge).held_out
     experts = _experts(F, Z, inputs, search, n_neighbors)
     weights, _ = mixture_weights(experts, L)
-    F = _refined(F, experts, weights, L, labels.rule)
-    return replace(result, F=F, L=labels.update(F))
+    M = linear_pool(experts, weights)
+    F = _refined(F, M, L, labels.rule)
+    return replace(result, F=F, L=labels.update(M))
 
 
-def _refined(
-    F: Array, experts: list[Array], weights: Array, L: Array, rule: Update
-) -> Array:
+def _refined(F: Array, M: Array, L: Array, rule: Update) -> Array:
     """Confidences by the pool, inside the candidates and by the rule of the bags."""
-    pooled: Any = refine(F, linear_pool(experts, weights), L, own=OWN_WEIGHT)
-    return rule(pooled)
+    mixed: Any = refine(F, M, L, own=OWN_WEIGHT)
+    return rule(mixed)
 
 
 def _experts(

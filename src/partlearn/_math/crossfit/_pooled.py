@@ -283,7 +283,7 @@ def fit_pooled(
         M = state.pool(F, L, search=t < N_SEARCH)
         objective = float(xp.mean(xp.log(row_dots(M, L))))
         before, F = F, labels.rule(normalized(L * M))
-        L = labels.update(F)
+        L = labels.update(M)
         converged = stop(F, before, objective)
         if converged:
             break
