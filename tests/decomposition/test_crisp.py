@@ -344,8 +344,8 @@ def test_closed_form_on_real_data(shared_dir):
 
 def test_relevance_of_columns(global_random_seed):
     rng = np.random.RandomState(global_random_seed)
-    y = np.arange(200) % 4
-    X = rng.standard_normal((200, 30))
+    y = np.arange(400) % 4
+    X = rng.standard_normal((400, 30))
     X[:, :4] += 2 * np.eye(4)[y]
     S = make_candidates(y, n_false=1, random_state=global_random_seed)
     plain, model = (CRISP(relevance=g).fit(X, S) for g in (0.0, "auto"))
