@@ -114,6 +114,26 @@ def test_syntax_error_at_the_end_still_names_the_file():
         parse_plan('[plan]\nname = "x', origin="mine.toml")
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("[" * 20_000, "nested too deeply"),
+        ("{a=" * 3000, "nested"),
+        ("9" * 5000, "4300"),
+    ],
+)
+def test_values_that_nobody_writes_name_the_file(value, message):
+    with pytest.raises(PlanError, match=f"p.toml: not valid TOML: .*{message}"):
+        parse_plan(f"x = {value}", origin="p.toml")
+
+
+def test_a_plan_is_text(tmp_path):
+    path = tmp_path / "p.toml"
+    path.write_bytes(b"name = '\xff'")
+    with pytest.raises(PlanError, match=r"p.toml: not UTF-8 text"):
+        load_plan(path)
+
+
 def test_lists_are_required():
     with pytest.raises(PlanError, match=r"mine.toml: .*at least one \[\[data\]\]"):
         parse_plan('[plan]\nname = "x"\n', origin="mine.toml")

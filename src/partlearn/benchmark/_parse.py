@@ -93,7 +93,10 @@ def load_plan(name: str | Path, *, allow: Collection[str] = ()) -> Plan:
                 f"{path}: no such plan file; check its path, or name one of the plans "
                 f"of partlearn ({', '.join(list_plans()[:3])} ...)."
             )
-        text = path.read_text(encoding="utf-8")
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise PlanError(f"{path}: not UTF-8 text: {error.reason}.") from None
         _find_beside(path, allow)
         return parse_plan(text, origin=str(path), allow=allow)
     for stem, quick in ((text, False), (text.removesuffix("-quick"), True)):

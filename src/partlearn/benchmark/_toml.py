@@ -83,3 +83,7 @@ def read_toml(text: str, origin: str) -> dict[str, Any]:
         where = re.search(r"at line (\d+), column (\d+)", message)
         line = f"{origin}:{where.group(1)}" if where else origin
         raise PlanError(f"{line}: not valid TOML: {message}") from None
+    except RecursionError:
+        raise PlanError(f"{origin}: not valid TOML: nested too deeply") from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise PlanError(f"{origin}: not valid TOML: {error}") from None
