@@ -5,7 +5,7 @@
 import re
 from typing import Any
 
-__all__ = ["POLICY", "visible"]
+__all__ = ["CONTROLS", "POLICY", "visible"]
 
 # Pages hold their styles and pictures themselves and fetch nothing. A page without
 # scripts of its own runs none at all, whatever gets into its text.
@@ -16,7 +16,7 @@ POLICY = (
 
 # Controls, halves of characters, and marks of writing direction, which can make a name
 # read as another: U+202E turns round what follows.
-_CONTROLS = re.compile(
+CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
     "\ud800-\udfff]"
 )
@@ -43,5 +43,5 @@ def visible(text: Any, *, lines: bool = False) -> str:
     >>> visible("invoice" + chr(0x202E) + "fdp.exe")
     'invoice[U+202E]fdp.exe'
     """
-    shown = _CONTROLS.sub(lambda match: f"[U+{ord(match[0]):04X}]", str(text))
+    shown = CONTROLS.sub(lambda match: f"[U+{ord(match[0]):04X}]", str(text))
     return shown if lines else shown.replace("\n", " ").replace("\t", " ")

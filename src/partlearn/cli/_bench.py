@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partlearn.cli._console import print_json, print_summary, progress, say
+from partlearn.cli._console import plain_json, print_json, print_summary, progress, say
 from partlearn.cli._options import Json, check_files, with_options
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def run_and_report(
     summary = summarize(out)
     paths = _write_reports(summary, out)
     if as_json:
-        print(to_json(summary))
+        print(plain_json(to_json(summary)))
     else:
         print_summary(summary, sections)
         for path in paths:
@@ -284,7 +284,7 @@ def report(
             if not as_json:
                 typer.echo(f"Report: {path}", err=stdout in outputs)
     if as_json:
-        print(report.to_json(summary))
+        print(plain_json(report.to_json(summary)))
     elif not any(outputs):
         print_summary(summary)
 

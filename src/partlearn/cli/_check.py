@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from partlearn.cli._console import plain
+from partlearn.cli._console import plain, plain_json
 from partlearn.cli._input import notes, read_data
 from partlearn.cli._options import DataOptions, Json, check_files, with_options
 
@@ -56,6 +56,6 @@ def check(
     if html is not None:
         with atomic_write(html) as page:
             page.write(report.to_html().encode())
-    typer.echo(report.to_json() if as_json else plain(report.to_text()))
+    typer.echo(plain_json(report.to_json()) if as_json else plain(report.to_text()))
     if not report.ok:
         raise typer.Exit(1)

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
-import re
 import sys
 import threading
 import time
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from partlearn import on_progress
+from partlearn._pages import CONTROLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from partlearn.io import TableWriter
     from partlearn.report import Summary
 
-# Controls but the line break and the tab, and marks that turn the direction of text.
-_CONTROL = re.compile(
-    "[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
 _BETWEEN = 0.2  # seconds between two lines about a fit
 
 
@@ -37,7 +33,12 @@ def output() -> "Console":
 
 def plain(text: str) -> str:
     """Text of which a terminal obeys nothing: names in files may hold anything."""
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+    return CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def plain_json(text: str) -> str:
+    """JSON of which a terminal obeys nothing; it reads the same."""
+    return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def say(text: str) -> None:
@@ -47,8 +48,7 @@ def say(text: str) -> None:
 
 def print_json(content: Any) -> None:
     """Print one JSON document."""
-    json.dump(content, sys.stdout, indent=1, ensure_ascii=False)
-    sys.stdout.write("\n")
+    print(plain_json(json.dumps(content, indent=1, ensure_ascii=False)))
 
 
 @contextmanager

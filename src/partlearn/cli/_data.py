@@ -119,7 +119,7 @@ def info(
         return
     for key, value in facts.items():
         shown = f"{value:.3f}" if isinstance(value, float) else value
-        typer.echo(f"{key:<16} {shown}")
+        typer.echo(plain(f"{key:<16} {shown}"))
     typer.echo(f"\n{plain(bunch.DESCR)}")
 
 

@@ -194,7 +194,7 @@ def train(
     if scores:
         table_of = tag_score_table if several else _score_table
         drawn = part if part is not None and rows > part else None
-        print(table_of(scores, _how(folds or 0, time, drawn)))
+        print(plain(table_of(scores, _how(folds or 0, time, drawn))))
     print(f"Model: {save}")
 
 
