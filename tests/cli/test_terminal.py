@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-BAD = re.compile(
-    "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
-)
+CONTROLS = "\0-\x08\x0b-\x1f\x7f-\x9f"
+BAD = re.compile(f"[{CONTROLS}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+KNN = ["--method", "pl-knn"]
 LABELS = ["\u202eevil\u2066", "a\x9b31mb", "\u061cx"]
 COLUMN = "\x1b]0;x\x07"
 

@@ -124,8 +124,9 @@ def _equal_bins(x: Array) -> tuple[Indices, Indices]:
     Cells that differ by rounding only stay together: their mean rank gives the bin.
     """
     order = np.argsort(x, kind="stable")
-    gaps = np.diff(x[order])
-    first = np.concatenate([[0], np.flatnonzero(gaps > _ROUNDING * x.std()) + 1])
+    scaled = x / (np.abs(x).max() or 1.0)  # of which squares do not overflow
+    gaps = np.diff(scaled[order])
+    first = np.concatenate([[0], np.flatnonzero(gaps > _ROUNDING * scaled.std()) + 1])
     last = np.append(first[1:], len(x)) - 1
     bins = (first + last + 1) * _BINS // (2 * len(x))
     return order, first[np.diff(bins, prepend=-1) > 0]

@@ -118,15 +118,16 @@ class LinearSVM(BaseLinearScorer):
 
     def _fit(self, X: Any, C: Mask) -> None:
         X, Y = X.astype(np.float64, copy=False), C
+        values = np.atleast_1d(np.asarray(self.C, dtype=np.float64))
+        if values.ndim != 1 or not values.size or not (values > 0).all():
+            raise ValueError(f"`C` must hold positive numbers; got {self.C!r}.")
         with np.errstate(over="ignore"):
-            if not np.isfinite(row_norms(X, squared=True)).all():
+            total = row_norms(X, squared=True).sum()
+            if not np.isfinite(2 * max(values.max(), 1.0) * total):
                 raise ValueError(
                     "Squared lengths of these rows overflow float64; rescale the "
                     "features."
                 )
-        values = np.atleast_1d(np.asarray(self.C, dtype=np.float64))
-        if values.ndim != 1 or not values.size or not (values > 0).all():
-            raise ValueError(f"`C` must hold positive numbers; got {self.C!r}.")
         ranked = Y[Y.any(axis=1) & ~Y.all(axis=1)].size > 0
         splits = self._splits(len(Y))
         held_out = np.empty((len(values), *Y.shape))

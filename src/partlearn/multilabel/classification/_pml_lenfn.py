@@ -157,8 +157,8 @@ class PMLLENFN(BaseLinearScorer):
     True
     """
 
-    # Weights of the network are drawn for every label.
-    _order_matters = ("classes",)
+    # Weights of the network are drawn for every feature and every label.
+    _order_matters = ("columns", "classes")
     _parameter_constraints = BaseLinearScorer._parameter_constraints | {
         "l1": [Interval(Real, 0, None, closed="left")],
         "l2": [Interval(Real, 0, None, closed="left")],

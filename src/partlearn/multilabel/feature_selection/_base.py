@@ -193,7 +193,15 @@ class PMLSelector(BaseSelector):
     ) -> tuple[Factors, list[Factors]]:
         """Sweep from each start; the factors of least objective, and those of all."""
         name, max_iter = type(self).__name__, max_iter or self.max_iter
-        runs = [descend(name, sweeps, max_iter, tol, **options) for sweeps in starts]
+        try:
+            runs = [descend(name, sweep, max_iter, tol, **options) for sweep in starts]
+        except ValueError as error:
+            if "infs or NaNs" not in str(error):  # of SciPy
+                raise
+            raise ValueError(
+                f"The iterations of {name} overflow float64, as where features have "
+                "very large values; rescale the features."
+            ) from None
         best, objective, settled = min(runs, key=lambda run: run[1][-1])
         if not settled:
             warn_at_max_iter(
