@@ -6,7 +6,7 @@ import json
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -26,6 +26,7 @@ from partlearn.io._options import Limits
 _BLOCK = 1 << 20  # bytes
 _LINE_BYTES = 1 << 24  # of lines of JSON that are one block, however few they are
 _BLOCK_CELLS = 1 << 24
+_SHEET_ROWS = 1 << 20  # as many as a sheet has
 _LONG_TEXT = 1 << 20  # of a column of lists, from which distinct ones are looked for
 
 
@@ -386,18 +387,18 @@ def _sheet_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Bl
     openpyxl = import_optional("openpyxl", "Spreadsheets")
     with _archive(path, None):
         pass
-    try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (KeyError, ValueError, OSError, BadZipFile) as error:
-        raise DataFormatError(f"the spreadsheet cannot be read ({error})") from None
-    with closing(book):
+    with _sheet_errors(), path.open("rb") as stream:
+        book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
+        if not book.worksheets:
+            raise DataFormatError("the spreadsheet has no sheet")
         sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # as declared; rows would be filled up to there
         if len(book.worksheets) > 1:
             warn_caller(
                 f"{path.name} has {len(book.worksheets)} sheets; the first one, "
                 f"{sheet.title!r}, is read."
             )
-        lines = sheet.iter_rows(values_only=True)
+        lines = sheet.iter_rows(values_only=True, max_row=_SHEET_ROWS)
         named = list(next(lines, ()))
         while named and named[-1] is None:
             named.pop()
@@ -413,6 +414,20 @@ def _sheet_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Bl
                 rows = []
         if rows:
             yield _columns(rows, names), 1.0
+
+
+@contextmanager
+def _sheet_errors() -> Iterator[None]:
+    try:
+        yield
+    except DataFormatError:
+        raise
+    except (
+        *(ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError),
+        *(BadZipFile, SyntaxError, zlib.error),  # the second of damaged XML
+    ) as error:
+        reason = " ".join(str(error).split())
+        raise DataFormatError(f"the spreadsheet cannot be read ({reason})") from None
 
 
 def _sheet_cell(cell: Any) -> Any:
