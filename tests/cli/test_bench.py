@@ -215,7 +215,7 @@ def test_demo_quick(run, tmp_path):
     assert "CENDA" in text
     assert text.strip().splitlines()[-1].startswith("In one sentence: from sets of 5")
     page = (tmp_path / "a folder" / "labels.html").read_text(encoding="utf-8")
-    assert page.count("data:image/png;base64,") >= 5  # of the rows to review
+    assert "data:image/png;base64," in page  # of the few rows left to review
 
 
 def test_demo_without_the_extra_says_so(run, tmp_path, monkeypatch):
