@@ -6,10 +6,10 @@ import pytest
 from partlearn._math.crossfit import LeaveOneOut, relevance_weights, targets
 from partlearn._math.crossfit._bag_relevance import (
     bag_relevance,
-    likelihood_without_bags,
     whole_bags,
 )
 from partlearn._math.crossfit._bases import linear_basis
+from partlearn._math.crossfit._relevance import choose_power, likelihood_without_bags
 from partlearn.classification import CRISPClassifier
 from partlearn.decomposition import CRISP
 
@@ -107,3 +107,17 @@ def test_importances_of_bags_come_from_a_first_fit(make):
     few = make(relevance=0.5).fit(X[:18], S[:18], bags=bags[:18])
     plain = make(relevance=0.5).fit(X[:18], S[:18])
     np.testing.assert_allclose(few.feature_importances_, plain.feature_importances_)
+
+
+def test_columns_that_name_the_picture_do_not_count(global_random_seed):
+    """Rows of a picture share its list; four columns say which picture it is."""
+    rng = np.random.RandomState(global_random_seed)
+    y, picture = rng.randint(6, size=300), np.repeat(np.arange(100), 3)
+    labels = 2 * np.eye(6)[y] + rng.standard_normal((300, 6))
+    names = 2 * rng.standard_normal((100, 4))[picture]
+    X = np.hstack([labels, names + 0.05 * rng.standard_normal((300, 4))])
+    L = np.zeros((300, 6))
+    for p in range(100):
+        L[np.ix_(picture == p, y[picture == p])] = 1
+    X, F = (X - X.mean(axis=0)) / X.std(axis=0), L / L.sum(axis=1, keepdims=True)
+    assert choose_power(X, F, L, ("linear", "rbf")) == 0

@@ -76,5 +76,5 @@ def test_machines_are_stationary_on_separable_rows():
 def test_features_too_large_for_the_penalty_are_explained():
     # Beside 1e200 the penalty of one is lost, and two equal columns are singular.
     X = 1e100 * np.array([[1.0, 1.0], [-1.0, -1.0]])
-    with pytest.raises(ValueError, match="standardise the features"):
+    with pytest.raises(ValueError, match="Standardize the features"):
         squared_hinge_labels(X, np.array([[True], [False]]))

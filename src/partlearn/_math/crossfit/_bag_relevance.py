@@ -6,22 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from partlearn._array_api import row_dots
-from partlearn._math.crossfit._bases import Basis
-from partlearn._math.crossfit._embedding import choose_ridge
-from partlearn._math.crossfit._experts import label_share, regression_confidence
 from partlearn._math.crossfit._geometries import GeometryName
 from partlearn._math.crossfit._relevance import (
-    FITTED,
-    POWERS,
     RELEVANCE_ROWS,
     Relevance,
+    compare_powers,
     explained_shares,
-    least_best,
-    relevance_weights,
-    trial_basis,
 )
-from partlearn._math.crossfit._scores import LeaveOneOut, targets
 from partlearn._typing import Array, Indices
 
 _LEAST_BAGS = 4  # from which a power is chosen: each half has two
@@ -109,41 +100,4 @@ def _choose(
     if numbers[-1] + 1 < _LEAST_BAGS:
         return 0.0
     halves = np.flatnonzero(numbers % 2 == 0), np.flatnonzero(numbers % 2)
-    logs = np.zeros((len(POWERS), len(X)))
-    for own, other in (halves, halves[::-1]):
-        v = explained_shares(X[other], F[other])
-        rows = np.concatenate([own, other[: max(FITTED - len(own), 0)]])
-        data = F[rows], L[rows], bags[rows]
-        for name in geometries:
-            factor: float | None = None
-            for i, power in enumerate(POWERS):
-                Z = X[rows] * relevance_weights(v, power)
-                basis, factor = trial_basis(name, Z, F[rows], factor)
-                if basis is not None:
-                    gains = likelihood_without_bags(basis, *data)
-                    logs[i, own] += gains[: len(own)]
-    return least_best(logs.mean(axis=1))
-
-
-def likelihood_without_bags(basis: Basis, F: Array, L: Array, bags: Indices) -> Array:
-    """Log-likelihood of the evidence of each row by regressions without its bag.
-
-    Parameters
-    ----------
-    basis : Basis
-        Decomposition of the rows.
-    F, L : ndarray of shape (n, q)
-        Their confidences and the evidence on their labels.
-    bags : ndarray of int, shape (n,)
-        Number of the bag of each row, two bags at least.
-
-    Returns
-    -------
-    logs : ndarray of shape (n,)
-        Log-likelihoods.
-    """
-    model, Y = LeaveOneOut(basis), targets(F)
-    C = model.project(Y)
-    scores = model.held_out_bags(Y, C, choose_ridge(model, Y, C), bags)
-    P = regression_confidence(scores, label_share(F))
-    return np.asarray(np.log(row_dots(P, L)))
+    return compare_powers(X, F, L, bags, halves, geometries)

@@ -152,30 +152,65 @@ def choose_power(
     -------
     power : float
         Importances fit the rows they come from, so that each half of the rows judges
-        those of the other half, by regressions of at least 250 rows where there are as
-        many. Of equal ones the smallest.
+        those of the other half.
+
+    Notes
+    -----
+    Rows of one picture have the same candidates, and resemble each other. Other rows
+    with the candidates of a row would predict them whatever the labels are, so that
+    the regressions that judge a row leave out all rows with its candidate set.
     """
     if len(X) < _LEAST_ROWS:
         return 0.0
     # Runs of rows: an order that rounding changes a little has nearly the same halves.
     even = np.arange(len(X)) * _RUNS // len(X) % 2 == 0
     halves = np.flatnonzero(even), np.flatnonzero(~even)
+    return compare_powers(X, F, L, equal_evidence(L), halves, geometries)
+
+
+def compare_powers(
+    X: Array,
+    F: Array,
+    L: Array,
+    bags: Indices,
+    halves: tuple[Indices, Indices],
+    geometries: Sequence[GeometryName],
+) -> float:
+    """Power of the importances of one half with the best likelihood in the other.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Rows.
+    F, L : ndarray of shape (n, q)
+        Their confidences and the evidence on their labels.
+    bags : ndarray of int, shape (n,)
+        Bag of each row; regressions leave out the whole bag of the row that they
+        judge.
+    halves : tuple of two ndarrays of int
+        Rows of each half. Regressions have at least 250 rows where there are as many.
+    geometries : sequence of {"linear", "rbf", "laplacian"}
+        Geometries of the regressions.
+
+    Returns
+    -------
+    power : float
+        Of equal ones the smallest.
+    """
     logs = np.zeros((len(POWERS), len(X)))
     for own, other in (halves, halves[::-1]):
         v = explained_shares(X[other], F[other])
         rows = np.concatenate([own, other[: max(FITTED - len(own), 0)]])
-        for name in geometries:
+        data = F[rows], L[rows], bags[rows]
+        for name in geometries if np.ptp(bags[rows]) else ():
             factor: float | None = None
             for i, power in enumerate(POWERS):
                 Z = X[rows] * relevance_weights(v, power)
                 basis, factor = trial_basis(name, Z, F[rows], factor)
                 if basis is not None:
-                    logs[i, own] += _likelihood(basis, F[rows], L[rows])[: len(own)]
-    return least_best(logs.mean(axis=1))
-
-
-def least_best(gains: Array) -> float:
-    """Smallest of the powers whose likelihood is the largest."""
+                    gains = likelihood_without_bags(basis, *data)
+                    logs[i, own] += gains[: len(own)]
+    gains = logs.mean(axis=1)
     return POWERS[int(np.argmax(gains > gains.max() - _SAME))]
 
 
@@ -195,13 +230,35 @@ def trial_basis(
     return basis, width / unit
 
 
-def _likelihood(basis: Basis, F: Array, L: Array) -> Array:
-    """Log-likelihood of the evidence of each row by regressions without it, (n,)."""
+def likelihood_without_bags(basis: Basis, F: Array, L: Array, bags: Indices) -> Array:
+    """Log-likelihood of the evidence of each row by regressions without its bag.
+
+    Parameters
+    ----------
+    basis : Basis
+        Decomposition of the rows.
+    F, L : ndarray of shape (n, q)
+        Their confidences and the evidence on their labels.
+    bags : ndarray of int, shape (n,)
+        Number of the bag of each row, two bags at least.
+
+    Returns
+    -------
+    logs : ndarray of shape (n,)
+        Log-likelihoods.
+    """
     model, Y = LeaveOneOut(basis), targets(F)
     C = model.project(Y)
-    scores = model.held_out(Y, C, choose_ridge(model, Y, C))
+    scores = model.held_out_bags(Y, C, choose_ridge(model, Y, C), bags)
     P = regression_confidence(scores, label_share(F))
     return np.asarray(np.log(row_dots(P, L)))
+
+
+def equal_evidence(L: Array) -> Indices:
+    """Number of the candidate set of each row; rows of one candidate stay apart."""
+    _, sets = np.unique(L, axis=0, return_inverse=True)
+    apart = np.arange(len(L)) + sets.max() + 1
+    return np.where((L > 0).sum(axis=1) > 1, sets.ravel(), apart)
 
 
 def learn_relevance(
