@@ -113,13 +113,15 @@ class LeaveOneOut:
         m = Y.shape[0]
         A = self.basis.design.take(np.arange(m))
         f, residuals = self.shrinkage(ridge), Y - self.in_sample(C, ridge)
-        scores = np.empty_like(Y)
-        for bag in np.unique(bags):
-            rows = np.flatnonzero(bags == bag)
-            left = np.eye(len(rows)) - (A[rows] * f) @ A[rows].T
-            # Targets sum to zero: the mean of the others follows from these rows.
-            mean = Y[rows].sum(axis=0) / (m - len(rows))
-            scores[rows] = Y[rows] + mean - np.linalg.solve(left, residuals[rows])
+        scores = self.held_out(Y, C, ridge)
+        order = np.argsort(bags, kind="stable")
+        starts = np.flatnonzero(np.diff(bags[order])) + 1
+        for rows in np.split(order, starts):
+            if len(rows) > 1:
+                left = np.eye(len(rows)) - (A[rows] * f) @ A[rows].T
+                # Targets sum to zero: the mean of the others follows from these rows.
+                mean = Y[rows].sum(axis=0) / (m - len(rows))
+                scores[rows] = Y[rows] + mean - np.linalg.solve(left, residuals[rows])
         return scores
 
     def press(self, Y: Array, C: Array, grid: Sequence[float] = RIDGE_GRID) -> Array:
