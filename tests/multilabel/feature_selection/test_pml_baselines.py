@@ -325,5 +325,5 @@ def test_singular_factors_of_mifs_are_explained(monkeypatch):
 
     monkeypatch.setattr("partlearn.multilabel.feature_selection._mifs.solve", singular)
     X = np.random.default_rng(0).normal(size=(20, 4))
-    with pytest.raises(ValueError, match="standardise the features"):
+    with pytest.raises(ValueError, match="Standardize the features"):
         MIFS().fit(X, np.eye(4, dtype=int)[np.arange(20) % 4])
