@@ -15,7 +15,9 @@ S = np.eye(3, dtype=bool)[np.arange(40) % 3]
 X[:, :3] += 2 * S
 S |= rng.random(S.shape) < 0.2
 COUNTS = ("MaxJointEntropy", "RandomSelection")  # which compute with no magnitude
-SAID = "overflow|very large values|infinity or a value too large|have vanished"
+SAID = (
+    "overflow|very large (feature )?values|infinity or a value too large|have vanished"
+)
 
 
 def enlarged(magnitude, where):

@@ -246,7 +246,7 @@ def test_one_class_and_constant_features_are_refused(data):
     X, _, S = data
     with pytest.raises(ValueError, match="at least two classes; y has 1 class"):
         CRISPClassifier().fit(X, np.zeros(len(X), dtype=int))
-    with pytest.raises(ValueError, match="Every feature is constant"):
+    with pytest.raises(ValueError, match="All features are constant"):
         CRISPClassifier().fit(np.ones_like(X), S)
 
 

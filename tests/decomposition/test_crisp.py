@@ -313,7 +313,7 @@ def folds_of_five(m):
 def test_lost_reference_figures(shared_dir):
     with np.load(shared_dir / "data" / "pll" / "lost.npz") as file:
         X, S, y = file["X"].astype(float), file["S"], file["y"]
-    reducer = CRISP().fit(X, S)
+    reducer = CRISP(relevance=0).fit(X, S)  # as the figures were measured
     assert reducer.n_iter_ < reducer.max_iter  # labels settle
     assert reducer.ridge_ == 0.1
     assert reducer.background_ == 0

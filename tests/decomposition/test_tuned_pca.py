@@ -148,7 +148,7 @@ def test_refuses_what_is_not_linear_or_learns_nothing():
 
 def test_refuses_constant_data_and_one_class():
     X, y, S = hidden_classes(0, d=10)
-    with pytest.raises(ValueError, match="Every feature is constant"):
+    with pytest.raises(ValueError, match="All features are constant"):
         TunedPCA().fit(np.ones_like(X), S)
     with pytest.raises(ValueError, match="at least two classes"):
         TunedPCA().fit(X, np.zeros_like(y))

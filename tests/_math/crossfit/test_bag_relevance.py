@@ -60,9 +60,12 @@ def test_rows_of_a_bag_do_not_predict_its_list():
 
 def test_whole_bags_up_to_a_size():
     assert whole_bags(BAGS, 20).tolist() == list(range(20))
-    assert whole_bags(BAGS, 5).tolist() == [0, 1, 2, 3]
-    assert whole_bags(BAGS[::-1], 4).tolist() == [0, 1, 2]
-    assert whole_bags(BAGS, 2).tolist() == [0, 1]  # part of a bag that is larger
+    # Bags of more than half the rows are left out.
+    assert whole_bags(BAGS, 6).tolist() == [0, 1, 2, 3, 4, 5]
+    assert whole_bags(BAGS, 5).tolist() == [3, 4, 5, 10, 11]
+    assert whole_bags(BAGS[::-1], 4).tolist() == [6, 7, 8, 9]
+    assert whole_bags(BAGS, 2).tolist() == [3]
+    assert whole_bags(np.zeros(9, dtype=int), 5).tolist() == []
 
 
 def test_few_bags_choose_nothing_and_noise_is_weighed_down():
@@ -121,3 +124,21 @@ def test_columns_that_name_the_picture_do_not_count(global_random_seed):
         L[np.ix_(picture == p, y[picture == p])] = 1
     X, F = (X - X.mean(axis=0)) / X.std(axis=0), L / L.sum(axis=1, keepdims=True)
     assert choose_power(X, F, L, ("linear", "rbf")) == 0
+
+
+@pytest.mark.filterwarnings("ignore:Many labels still change")
+def test_a_bag_larger_than_the_first_fit():
+    """1,100 rows with one label first: a fit of them alone has no direction."""
+    rng = np.random.RandomState(0)
+    y = np.concatenate([np.zeros(1100, dtype=int), rng.randint(3, size=120)])
+    bags = np.concatenate([np.zeros(1100, dtype=int), 1 + np.arange(120) // 4])
+    X = 2 * np.eye(3)[y] + rng.standard_normal((1220, 3))
+    S = np.zeros((31, 3), dtype=bool)
+    S[bags, y] = True
+    model = CRISPClassifier(stray_rate=0.0).fit(X, S[bags], bags=bags)
+    assert np.mean(model.predict(X[1100:]) == y[1100:]) > 0.6
+    alone = CRISPClassifier(stray_rate=0.0, relevance=0.5)
+    labels = np.append(y[:1100], [1, 2, 1])
+    codes = np.append(bags[:1100], [1, 1, 1])
+    alone.fit(X[:1103], np.eye(3, dtype=bool)[labels], bags=codes)
+    assert np.isfinite(alone.feature_importances_).all()

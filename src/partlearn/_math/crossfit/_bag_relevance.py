@@ -26,7 +26,7 @@ def whole_bags(bags: Indices, n: int) -> Indices:
     bags : ndarray of int, shape (m,)
         Number of the bag of each row.
     n : int
-        Number of rows at most; of a first bag that has more, the first `n`.
+        Number of rows at most. Bags of more than half of it are left out.
 
     Returns
     -------
@@ -40,11 +40,13 @@ def whole_bags(bags: Indices, n: int) -> Indices:
     >>> whole_bags(np.array([5, 7, 5, 6, 7]), 4)
     array([0, 2, 1, 4])
     """
-    _, first, inverse = np.unique(bags, return_index=True, return_inverse=True)
-    rows = np.argsort(first[inverse], kind="stable")
-    ends = np.append(np.flatnonzero(np.diff(bags[rows])) + 1, len(rows))
-    fitting = ends[ends <= n]
-    return rows[: fitting[-1] if fitting.size else n]
+    _, first, inverse, sizes = np.unique(
+        bags, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(first[inverse], kind="stable")
+    order = order[sizes[inverse[order]] <= n // 2]
+    ends = np.append(np.flatnonzero(np.diff(bags[order])) + 1, len(order))
+    return order[: ends[ends <= n].max(initial=0)]
 
 
 def bag_relevance(
@@ -96,8 +98,8 @@ def _choose(
     X: Array, F: Array, L: Array, bags: Indices, geometries: Sequence[GeometryName]
 ) -> float:
     """Power that expects the candidates of other bags best, zero of few bags."""
-    numbers = np.cumsum(np.diff(bags, prepend=bags[0]) != 0)
-    if numbers[-1] + 1 < _LEAST_BAGS:
+    numbers = np.cumsum(np.diff(bags, prepend=bags[:1]) != 0)
+    if numbers.max(initial=-1) + 1 < _LEAST_BAGS:
         return 0.0
     halves = np.flatnonzero(numbers % 2 == 0), np.flatnonzero(numbers % 2)
     return compare_powers(X, F, L, bags, halves, geometries)

@@ -221,10 +221,12 @@ def find_relevance(
         and X.shape[1] <= SIZES.relevant_columns
     ):
         rows = order[whole_bags(rule.codes[order], _FIRST_ROWS)]
-        part, start = take(X, rows), take(given.F, rows)
-        first = make_labels(labels[rows], part, start, rule.among(rows))
-        L, Z = _numbers(first.L), _standardized(part)
-        if len(rows) >= _LEAST_ROWS and Z.any() and np.ptp(L, axis=1).any():
+        part, L = take(X, rows), _numbers(take(given.L, rows))
+        several = L.any(axis=0).sum() > 1 and np.ptp(L, axis=1).any()
+        Z = _standardized(part) if len(rows) >= _LEAST_ROWS and several else part
+        if Z is not part and Z.any():
+            start = take(given.F, rows)
+            first = make_labels(labels[rows], part, start, rule.among(rows))
             rng = np.random.RandomState(0)
             F = fit_pooled(part, first, np.arange(len(rows)), options, rng=rng).F
             codes = rule.codes[rows]
