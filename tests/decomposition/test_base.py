@@ -141,7 +141,8 @@ def test_constant_features_do_not_matter(Reducer, problem):
 def test_duplicate_rows(Reducer, problem):
     X, S, _ = problem
     X = np.repeat(X[:15], 6, axis=0)
-    ours = Reducer(2, max_iter=4).fit(X, S)
+    # Whether four iterations are enough hangs on rounding: the scatter is singular.
+    ours = fit_briefly(Reducer(2, max_iter=4), X, S)
     assert np.isfinite(ours.components_).all()
     assert np.isfinite(ours.label_confidence_).all()
 
