@@ -223,8 +223,8 @@ def find_relevance(
         rows = order[whole_bags(rule.codes[order], _FIRST_ROWS)]
         part, L = take(X, rows), _numbers(take(given.L, rows))
         several = L.any(axis=0).sum() > 1 and np.ptp(L, axis=1).any()
-        Z = _standardized(part) if len(rows) >= _LEAST_ROWS and several else part
-        if Z is not part and Z.any():
+        enough = several and len(rows) >= _LEAST_ROWS
+        if enough and (Z := _standardized(part)).any():
             start = take(given.F, rows)
             first = make_labels(labels[rows], part, start, rule.among(rows))
             rng = np.random.RandomState(0)

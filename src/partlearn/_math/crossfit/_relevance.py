@@ -298,9 +298,8 @@ def learn_relevance(
     d = part.shape[1]
     if d <= SIZES.relevant_columns and sp.issparse(part):
         part = part.toarray()
-    if (
-        d <= SIZES.relevant_columns
-    ):  # from here on it does not matter in which order rows came
+    if d <= SIZES.relevant_columns:
+        # From here on it does not matter in which order rows came.
         placed = content_order(part, L)
         part, F, L = part[placed], F[placed], L[placed]
     varies = d > SIZES.relevant_columns or np.ptp(part, axis=0).any()
