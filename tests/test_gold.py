@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn.datasets import load_wine
 
 from partlearn import PartialClassifier, disambiguate
@@ -39,10 +40,10 @@ def test_intervals_hold_as_often_as_they_say(n_gold):
 
 
 def test_interval_by_hand():
-    """8 of 10 right, 10 others: they count as 5; Wilson's formula, then half known."""
+    """8 of 10 right, 10 others: they count as 5, and z^2 more, half of them right."""
     z, p, n = 1.6448536269514722, 0.8, 5.0
-    middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    middle = (4 + z**2 / 2) / (n + z**2)
+    half = z * np.sqrt(middle * (1 - middle) / (n + z**2))
     quality = gold_quality([True] * 8 + [False] * 2, 20)
     ends = np.array([p, middle - half, middle + half])
     np.testing.assert_allclose(quality[:3], 0.5 + 0.5 * ends)
@@ -52,6 +53,19 @@ def test_interval_by_hand():
         gold_quality([], 5)
     with pytest.raises(ValueError, match="`level` must lie"):
         gold_quality([True], 5, level=90)
+
+
+@pytest.mark.parametrize("n_gold", [10, 20, 35, 100])
+def test_at_least_85_percent_of_intervals_hold_for_every_share(n_gold):
+    """Of new rows, exactly: hits are binomial. Wilson's interval falls to .80."""
+    hits = np.arange(n_gold + 1)
+    ends = [gold_quality(np.arange(n_gold) < k)[1:3] for k in hits]
+    low, high = np.transpose(ends)[..., None]
+    shares = np.linspace(0.5, 0.99, 491)
+    held = (low <= shares) & (shares <= high)
+    coverage = (binom.pmf(hits[:, None], n_gold, shares) * held).sum(axis=0)
+    assert coverage.min() >= 0.85
+    assert 0.89 <= coverage.mean() <= 0.94
 
 
 def test_bold_confidences_become_modest_and_back():
