@@ -1,12 +1,12 @@
 """Rows of one picture: published protocol beside whole bags, and what lists are worth.
 
-    python -m benchmarks.bag_figures --data FOLDER --out FOLDER
+    python -m benchmarks.bag_figures --data FOLDER --out FOLDER [--jobs 2] [--minutes 9]
 
 FOLDER of the data and its sub-folders are searched for ``lost.npz`` and so on; MSRCv2
-is taken where it is there. Lines are appended to ``folds.csv``; a run that was stopped
-goes on where it stopped. At the end both tables are printed, and written as
+is taken where it is there. A run that was stopped goes on where it stopped. At the end
+both tables are printed, and written to the folder of the results as
 ``bags_protocols.inc`` and ``bags_lists.inc`` for the guide. ``--only`` names data sets,
-``--part`` one of the two tables, ``--learner`` learners; ``--tables`` computes nothing.
+``--learner`` learners; ``--tables`` computes nothing.
 
 A bag is a run of equal sets in the real data. Elsewhere it is made: the first 2,000
 rows of ``default_rng(1).permutation``, consecutive rows in bags of the size below, the
@@ -15,18 +15,18 @@ standardised in each training part; everything else as by default.
 """
 
 import argparse
-import csv
-import time
-import warnings
 from collections import defaultdict
+from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
+from benchmarks.pool import Cell, add_options, computed, share
 from partlearn.candidates import bag_runs
 from partlearn.classification import (
     IPAL,
@@ -40,14 +40,16 @@ from partlearn.classification import (
 )
 from partlearn.decomposition import CENDA, CRISP, KernelCRISP
 
-FIELDS = ["part", "data", "learner", "split", "fold", "new", "training", "seconds"]
+Means = dict[tuple[str, ...], tuple[float, ...]]
+KEYS = ("data", "learner", "split", "fold")
+N_FOLDS = 5
 REAL = {"lost": "Lost", "birdsong": "BirdSong", "msrcv2": "MSRCv2"}
 MADE = {
     "vowel": [8], "yeast_uci": [4], "abalone-28class": [4], "glass": [4],
     "letter": [4, 8], "mfeat-fourier": [6],
 }  # fmt: skip
 SHORT = {"yeast_uci": "yeast", "abalone-28class": "abalone"}
-LEARNERS = {
+LEARNERS: dict[str, Callable[[], Any]] = {
     "PL-KNN": PLKNN,
     "IPAL": IPAL,
     "SURE": SURE,
@@ -88,94 +90,56 @@ def read(folder: Path, name: str) -> tuple[np.ndarray, ...]:
     return X, lists[bags], y, bags
 
 
-def jobs(folder: Path):
+def cells(folder: Path) -> Iterator[Cell]:
+    """Cells of both tables, one for each fold."""
     real = [name for name in REAL if next(folder.rglob(f"{name}.npz"), None)]
-    for split in ("bags", "rows"):
-        for data in real:
-            for learner in [TRUTH, *LEARNERS]:
-                yield "protocols", data, learner, split
     made = [f"{name}/{size}" for name, sizes in MADE.items() for size in sizes]
-    for data in [*real, *made]:
-        for learner in WITH_LISTS:
-            for split in WAYS:
-                yield "lists", data, learner, split
-    for data in real:
-        yield "lists", data, "CRISPClassifier", "rows, lists used"
+    kinds = [
+        *product([*real, *made], WITH_LISTS, WAYS),
+        *product(real, ["CRISPClassifier"], ["rows, lists used"]),
+        *product(real, [*LEARNERS, TRUTH], ["bags", "rows"]),
+    ]
+    for values in dict.fromkeys(kinds):
+        for fold in range(N_FOLDS):
+            yield dict(zip(KEYS, (*values, fold), strict=True))
 
 
-def measure(data, learner: str, split: str):
-    """Accuracy on each fold: of new rows, and of the labels of training rows."""
-    X, S, y, bags = data
+def measure(folder: Path, cell: Cell) -> Cell:
+    """Accuracy on one fold: of new rows, and of the labels of training rows."""
+    learner, split = cell["learner"], cell["split"]
+    X, S, y, bags = read(folder, cell["data"])
     maker = KFold if split.startswith("rows") else GroupKFold
     groups = bags if maker is GroupKFold else None
-    folds = maker(5, shuffle=True, random_state=0).split(X, groups=groups)
-    for fold, (train, test) in enumerate(folds):
-        start = time.perf_counter()
-        scaler = StandardScaler().fit(X[train])
-        A, B = scaler.transform(X[train]), scaler.transform(X[test])
-        given = {"bags": bags[train]} if "," in split else {}
-        training = float("nan")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if learner == TRUTH:
-                model = LogisticRegression(max_iter=2000).fit(A, y[train])
-                predicted = model.predict(B)
-            else:
-                model = LEARNERS[learner]()
-                if split.endswith("e = 0"):
-                    model.set_params(stray_rate=0.0)
-                model.fit(A, S[train], **given)
-                predicted = np.asarray(model.classes_)[
-                    model.predict_proba(B).argmax(axis=1)
-                ]
-                F = getattr(model, "label_confidence_", None)
-                if F is not None:
-                    training = float((F.argmax(axis=1) == y[train]).mean())
-        new = float((predicted == y[test]).mean())
-        yield fold, new, training, time.perf_counter() - start
+    folds = maker(N_FOLDS, shuffle=True, random_state=0).split(X, groups=groups)
+    train, test = list(folds)[cell["fold"]]
+    scaler = StandardScaler().fit(X[train])
+    A, B = scaler.transform(X[train]), scaler.transform(X[test])
+    if learner == TRUTH:
+        model = LogisticRegression(max_iter=2000).fit(A, y[train])
+        return {"new": float((model.predict(B) == y[test]).mean())}
+    model = LEARNERS[learner]()
+    if split.endswith("e = 0"):
+        model.set_params(stray_rate=0.0)
+    model.fit(A, S[train], **({"bags": bags[train]} if "," in split else {}))
+    predicted = np.asarray(model.classes_)[model.predict_proba(B).argmax(axis=1)]
+    values = {"new": float((predicted == y[test]).mean())}
+    F = getattr(model, "label_confidence_", None)
+    if F is not None:
+        values["training"] = float((F.argmax(axis=1) == y[train]).mean())
+    return values
 
 
-def run(folder: Path, out: Path, options: argparse.Namespace) -> None:
-    """Compute what `out` does not have yet."""
-    path = out / "folds.csv"
-    done = set(means(out))
-    out.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        path.write_text(",".join(FIELDS) + "\n", encoding="utf-8")
-    for job in jobs(folder):
-        part, name, learner, split = job
-        chosen = {name.split("/")[0]: options.only, part: options.part}
-        chosen[learner] = options.learner
-        if job[1:] in done or any(v and k not in v for k, v in chosen.items()):
-            continue
-        results = list(measure(read(folder, name), learner, split))
-        done.add(job[1:])
-        with path.open("a", encoding="utf-8", newline="") as file:
-            for fold, new, training, seconds in results:
-                csv.writer(file).writerow(
-                    [*job, fold, f"{new:.6f}", f"{training:.6f}", f"{seconds:.2f}"]
-                )
-        print(*job, f"{np.mean([r[1] for r in results]):.3f}", flush=True)
-
-
-def lines(out: Path) -> list[dict[str, str]]:
-    path = out / "folds.csv"
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def means(out: Path) -> dict[tuple[str, ...], tuple[float, float]]:
-    cells = defaultdict(list)
-    for row in lines(out):
-        key = tuple(row[f] for f in FIELDS[1:4])
-        cells[key].append((float(row["new"]), float(row["training"])))
-    return {key: tuple(np.mean(pairs, axis=0)) for key, pairs in cells.items()}
-
-
-def share(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.3f}".lstrip("0")
+def means(finished: list[Cell]) -> Means:
+    """Accuracies by data, learner and split, where all folds are there."""
+    folds = defaultdict(list)
+    for line in finished:
+        pair = (line["new"], line.get("training", np.nan))
+        folds[line["data"], line["learner"], line["split"]].append(pair)
+    return {
+        key: tuple(np.mean(pairs, axis=0))
+        for key, pairs in folds.items()
+        if len(pairs) == N_FOLDS
+    }
 
 
 def table(head: list[str], body: list[list[str]]) -> str:
@@ -186,9 +150,8 @@ def table(head: list[str], body: list[list[str]]) -> str:
     return "\n".join(text) + "\n"
 
 
-def protocols(out: Path) -> str:
+def protocols(cells: Means) -> str:
     """Accuracy on new rows: random rows beside whole bags."""
-    cells = means(out)
     data = [name for name in REAL if any(key[0] == name for key in cells)]
     head = ["learner", *(f"{REAL[d]}, {s}" for d in data for s in ("rows", "bags"))]
     body = []
@@ -203,9 +166,8 @@ def protocols(out: Path) -> str:
     return table(head, body)
 
 
-def lists(out: Path) -> str:
+def lists(cells: Means) -> str:
     """Accuracy on new bags / labels of training rows, without lists and with."""
-    cells = means(out)
     used = [key for key in cells if key[2] == "bags, lists used"]
     names = dict.fromkeys(key[0] for key in used)
     learners = [w for w in WITH_LISTS if any(key[1] == w for key in used)]
@@ -224,19 +186,20 @@ def lists(out: Path) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--out", type=Path, required=True)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add_options(parser)
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--part", nargs="*", default=[])
     parser.add_argument("--learner", nargs="*", default=[])
-    parser.add_argument("--tables", action="store_true")
     options = parser.parse_args()
-    if not options.tables:
-        with threadpool_limits(1):
-            run(options.data, options.out, options)
+    chosen = [
+        cell
+        for cell in cells(options.data)
+        if (not options.only or cell["data"].split("/")[0] in options.only)
+        and (not options.learner or cell["learner"] in options.learner)
+    ]
+    found = means(computed(chosen, measure, options))
     for name, make in {"protocols": protocols, "lists": lists}.items():
-        text = make(options.out)
+        text = make(found)
         print(text)
         (options.out / f"bags_{name}.inc").write_text(text, encoding="utf-8")
 

@@ -1,57 +1,78 @@
 """Expected share of right labels beside the truth, for all sets with truth.
 
-    python -m benchmarks.expected_right --data FOLDER --out TABLE.csv
+    python -m benchmarks.expected_right --data FOLDER --out FOLDER [--draws 1]
 
 The labels of at most 1,100 rows of twelve sets and the votes of two crowds are found by
-CRISPClassifier. ``low`` to ``high`` is what the label report says without the truth;
-``gold`` is the interval from fifty known labels drawn at random, at 90 %.
+CRISPClassifier. ``low to high`` is what the label report says without the truth. ``50
+known labels`` is the 90 % interval from fifty known labels drawn at random, in the
+first draw, and ``hold`` the number of draws whose interval holds. A run that was
+stopped goes on where it stopped; the table is written to the folder of the results.
 """
 
 import argparse
 import csv
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.candidate_classifier import CELLS, cell
-from benchmarks.prediction_sets import CROWDS, crowd
+from benchmarks.pool import Cell, add_options, computed, share
+from benchmarks.prediction_sets import KNOWN, NAMES, load
 from partlearn import disambiguate
 from partlearn.inspection import label_report
 
-HEAD = ("data", "right", "expected", "low", "high", "held", "gold", "gold held")
+HEAD = ("data", "right", "expected", "low to high", "holds", "50 known labels", "hold")
+
+
+def measure(folder: Path, job: Cell) -> Cell:
+    """Labels right beside the expected share, without or with known labels."""
+    X, labels, y = load(folder, job["data"])
+    draw, gold = job["draw"], None
+    if draw is not None:
+        rows = np.random.RandomState(draw).permutation(len(y))[:KNOWN]
+        gold = {int(i): y[i] for i in rows}
+    result = disambiguate(X, labels, gold=gold)
+    right = float((result.label == result.classes[y]).mean())
+    if result.quality is None:
+        expected, low, high = label_report(result).expected_right
+    else:
+        expected, low, high = result.quality[:3]
+    return {"right": right, "expected": expected, "low": low, "high": high}
+
+
+def held(line: Cell) -> bool:
+    return bool(line["low"] <= line["right"] <= line["high"])
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
+    add_options(parser)
+    parser.add_argument("--draws", type=int, default=1)
     options = parser.parse_args()
-    lines = []
-    for name, r in [*CELLS, *((name, None) for name in CROWDS)]:
-        folder = options.data
-        X, labels, y = crowd(folder, name) if r is None else cell(folder, name, r)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            result = disambiguate(X, labels)
-            rows = np.random.RandomState(0).permutation(len(y))[:50]
-            known = disambiguate(X, labels, gold={int(i): y[i] for i in rows})
-            expected, low, high = label_report(result).expected_right
-        right = float((result.label == result.classes[y]).mean())
-        after = float((known.label == known.classes[y]).mean())
-        assert known.quality is not None
-        start, end = known.quality.low, known.quality.high
-        line = (
-            name, f"{right:.3f}", f"{expected:.3f}", f"{low:.3f}", f"{high:.3f}",
-            "yes" if low <= right <= high else "no", f"{start:.3f} to {end:.3f}",
-            "yes" if start <= after <= end else "no",
-        )  # fmt: skip
-        print(*line, flush=True)
-        lines.append(line)
-    with options.out.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([HEAD, *lines])
+    jobs = [
+        {"data": name, "draw": draw}
+        for draw in (None, *range(options.draws))
+        for name in NAMES
+    ]
+    by_data: dict[str, list[Cell]] = {}
+    for line in computed(jobs, measure, options):
+        by_data.setdefault(line["data"], []).append(line)
+    table = [list(HEAD)]
+    for name in filter(by_data.get, NAMES):
+        plain, *known = by_data[name]
+        row = [name, share(plain["right"]), share(plain["expected"])]
+        row += [between(plain), "yes" if held(plain) else "no"]
+        if known:
+            row += [between(known[0]), f"{sum(map(held, known))} of {len(known)}"]
+        table.append(row)
+        print(*row, flush=True)
+    with (options.out / "expected_right.csv").open("w", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(table)
     return 0
+
+
+def between(line: Cell) -> str:
+    return f"{share(line['low'])} to {share(line['high'])}"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Prediction sets: coverage of the truth and size of the sets over many splits.
 
-    python -m benchmarks.prediction_sets --data FOLDER --out TABLE.csv [--splits 30]
+    python -m benchmarks.prediction_sets --data FOLDER --out FOLDER [--jobs 2]
 
 Twelve sets of features with candidate labels (at most 1,100 rows; false candidates are
 drawn where a set has none of its own) and two with the votes of a crowd. Each split
@@ -8,30 +8,36 @@ counts on a quarter of the rows. A quarter of the others calibrates, and the res
 CRISPClassifier, as PredictionSets does. The calibrator "gold" knows the true labels of
 50 calibrating rows; otherwise true labels are only used to count.
 Also the threshold for an accuracy of .95: the share of rows that get a label, and their
-accuracy. A line of the table is one data set and calibrator; a data set that the table
-has already is not computed again. The exit code is 1 if "gold", or "all" where the
-candidates hold the truth, covers the truth in less than .9 by more than two standard
-errors.
+accuracy. ``--splits`` (30) and ``--rows`` change the number of splits and of rows. A
+run that was stopped goes on where it stopped. Both tables are written to the folder of
+the results, as ``prediction_sets.csv`` and ``abstaining.csv`` of the guide. The exit
+code is 1 if "gold", or "all" where the candidates hold the truth, covers the truth in
+less than .9 by more than two standard errors.
 """
 
 import argparse
 import csv
 import sys
-import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.candidate_classifier import CELLS, cell
+from benchmarks.pool import Cell, add_options, computed, share
 from partlearn.candidates import check_evidence, from_votes
 from partlearn.classification import CRISPClassifier
-from partlearn.classification._calibration import Calibration, probability_sets
+from partlearn.classification._calibration import (
+    CALIBRATORS,
+    Calibration,
+    probability_sets,
+)
 
 COVERAGE, ACCURACY = 0.9, 0.95
 KNOWN = 50  # true labels that calibrate by "gold"
 CROWDS = ("labelme", "music_genre")
-HEAD = ("data", "calibrator", "splits", "coverage", "error", "size", "classes")
+NAMES = [*dict(CELLS), *CROWDS]
 
 
 def crowd(folder: Path, name: str) -> tuple[Any, Any, Any]:
@@ -42,91 +48,109 @@ def crowd(folder: Path, name: str) -> tuple[Any, Any, Any]:
     return X, from_votes(*votes.T, n_rows=len(y), classes=classes), y
 
 
-def measure(X: Any, labels: Any, y: Any, splits: int, votes: bool) -> dict[str, Any]:
-    """Coverage and size for each calibrator, and what abstaining gives, by split."""
-    names = ["confidence", "gold", "all", "any", *(["votes"] if votes else [])]
-    values: dict[str, list[Any]] = {name: [] for name in [*names, "abstain"]}
-    evidence: Any = labels if votes else check_evidence(labels)
-    for seed in range(splits):
-        order = np.random.RandomState(seed).permutation(len(y))
-        test, held, train = np.split(order, [len(y) // 4, 7 * len(y) // 16])
-        model = CRISPClassifier(random_state=seed).fit(X[train], labels[train])
-        held_out = model.predict_proba(X[held])
-        P, calibration = (
-            model.predict_proba(X[test]),
-            Calibration.of(held_out, evidence[held]),
-        )
-        known = held[:KNOWN]
-        truth = {i: evidence.classes[y[row]] for i, row in enumerate(known)}
-        gold = Calibration.of(
-            held_out[:KNOWN],
-            evidence[known].with_known(truth),
-            np.ones(len(known), dtype=bool),
-        )
-        rows = np.arange(len(test))
-        for name in names:
-            source = gold if name == "gold" else calibration
-            sets = probability_sets(P, source.thresholds(COVERAGE, name))
-            hit = sets[rows, y[test]].mean()
-            values[name].append((hit, sets.sum(axis=1).mean()))
-        answered = P.max(axis=1) >= calibration.abstention(ACCURACY).threshold
-        right = P.argmax(axis=1) == y[test]
-        accuracy = right[answered].mean() if answered.any() else np.nan
-        values["abstain"].append((accuracy, answered.mean()))
+def load(folder: Path, name: str) -> tuple[Any, Any, Any]:
+    """Features, candidates or votes, and truth."""
+    if name in CROWDS:
+        return crowd(folder, name)
+    return cell(folder, name, dict(CELLS)[name])
+
+
+def measure(folder: Path, job: Cell) -> Cell:
+    """Coverage and size for each calibrator, and what abstaining gives, of a split."""
+    name, seed = job["data"], job["split"]
+    X, labels, y = load(folder, name)
+    some = np.random.RandomState(0).permutation(len(y))[: job["rows"]]
+    X, labels, y = X[some], labels[some], y[some]
+    evidence: Any = labels if name in CROWDS else check_evidence(labels)
+    order = np.random.RandomState(seed).permutation(len(y))
+    test, held, train = np.split(order, [len(y) // 4, 7 * len(y) // 16])
+    model = CRISPClassifier(random_state=seed).fit(X[train], labels[train])
+    held_out, P = model.predict_proba(X[held]), model.predict_proba(X[test])
+    calibration = Calibration.of(held_out, evidence[held])
+    known = held[:KNOWN]
+    truth = {i: evidence.classes[y[row]] for i, row in enumerate(known)}
+    gold = Calibration.of(
+        held_out[:KNOWN],
+        evidence[known].with_known(truth),
+        np.ones(len(known), dtype=bool),
+    )
+    rows = np.arange(len(test))
+    values: Cell = {"labels": int(labels.shape[1])}
+    for calibrator in CALIBRATORS[: None if name in CROWDS else -1]:
+        source = gold if calibrator == "gold" else calibration
+        sets = probability_sets(P, source.thresholds(COVERAGE, calibrator))
+        hit = sets[rows, y[test]].mean()
+        values[calibrator] = [float(hit), float(sets.sum(axis=1).mean())]
+    given = P.max(axis=1) >= calibration.abstention(ACCURACY).threshold
+    right = P.argmax(axis=1) == y[test]
+    accuracy = float(right[given].mean()) if given.any() else None
+    values["abstain"] = [accuracy, float(given.mean())]
     return values
+
+
+def summary(lines: list[Cell], name: str) -> tuple[float, float, float]:
+    """Mean coverage or accuracy, its standard error, and mean size or share."""
+    hits, size = np.array([line[name] for line in lines], dtype=float).T
+    known = hits[~np.isnan(hits)]
+    if not known.size:
+        return np.nan, np.nan, size.mean()
+    return known.mean(), known.std() / len(known) ** 0.5, size.mean()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
+    add_options(parser)
     parser.add_argument("--splits", type=int, default=30)
-    parser.add_argument("--rows", type=int, help="rows of each set at most")
+    parser.add_argument("--rows", type=int, help="rows of each data set at most")
     options = parser.parse_args()
-    lines = []
-    if options.out.exists():
-        with options.out.open(encoding="utf-8") as file:
-            lines = list(csv.DictReader(file))
-    finished = {line["data"] for line in lines}
-    jobs: list[tuple[str, int | None]] = [*CELLS, *((name, None) for name in CROWDS)]
-    for name, r in jobs:
-        if name in finished:
-            continue
-        X, labels, y = (
-            crowd(options.data, name) if r is None else cell(options.data, name, r)
-        )
-        some = np.random.RandomState(0).permutation(len(y))[: options.rows]
-        X, labels, y = X[some], labels[some], y[some]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            values = measure(X, labels, y, options.splits, r is None)
-        for calibrator, pairs in values.items():
-            hits, size = np.asarray(pairs).T
-            known = hits[~np.isnan(hits)]
-            mean = known.mean() if known.size else np.nan
-            error = known.std() / max(len(known), 1) ** 0.5
-            row = (
-                name, calibrator, options.splits, f"{mean:.3f}", f"{error:.3f}",
-                f"{size.mean():.2f}", labels.shape[1],
-            )  # fmt: skip
-            lines.append(dict(zip(HEAD, map(str, row), strict=True)))
-            print(*row, flush=True)
-        with options.out.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, HEAD)
-            writer.writeheader()
-            writer.writerows(lines)
-    low = [
-        line
-        for line in lines
-        if (
-            line["calibrator"] == "gold"
-            or (line["calibrator"] == "all" and line["data"] not in CROWDS)
-        )
-        and float(line["coverage"]) < COVERAGE - 2 * float(line["error"])
+    jobs = [
+        {"data": name, "split": split, "rows": options.rows}
+        for split in range(options.splits)
+        for name in NAMES
     ]
-    for line in low:
-        print(f"{line['data']}: covers {line['coverage']} only")
+    by_data: dict[str, list[Cell]] = {}
+    for line in computed(jobs, measure, options):
+        by_data.setdefault(line["data"], []).append(line)
+    by_name = {name: by_data[name] for name in NAMES if name in by_data}
+    tables = {"prediction_sets": coverage(by_name), "abstaining": answered(by_name)}
+    for title, table in tables.items():
+        path = options.out / f"{title}.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(table)
+        print(path.read_text(encoding="utf-8"))
+    low = [text for name, lines in by_name.items() for text in missed(name, lines)]
+    print(*low, sep="\n")
     return int(bool(low))
+
+
+def coverage(by_name: dict[str, list[Cell]]) -> list[list[str]]:
+    """Coverage and mean size of the sets by calibrator; a row per data set."""
+    table = [["data", "labels", *(x for c in CALIBRATORS for x in (c, "size"))]]
+    for name, lines in by_name.items():
+        row = [name, str(lines[0]["labels"])]
+        for calibrator in CALIBRATORS:
+            known = calibrator in lines[0]
+            mean, _, size = summary(lines, calibrator) if known else (np.nan,) * 3
+            row += [share(mean), f"{size:.2f}" if known else ""]
+        table.append(row)
+    return table
+
+
+def answered(by_name: dict[str, list[Cell]]) -> list[list[str]]:
+    """Accuracy and share of the rows that get a label; a row per data set."""
+    table = [["data", "accuracy of the labels given", "share of rows that get one"]]
+    for name, lines in by_name.items():
+        mean, _, size = summary(lines, "abstain")
+        table.append([name, share(mean) or "none given", share(size)])
+    return table
+
+
+def missed(name: str, lines: list[Cell]) -> Iterator[str]:
+    """Calibrators with a guarantee that cover less than wanted."""
+    for calibrator in ("gold",) if name in CROWDS else ("gold", "all"):
+        mean, error, _ = summary(lines, calibrator)
+        if mean < COVERAGE - 2 * error:
+            yield f"{name}: {calibrator} covers {mean:.3f} +- {error:.3f} only"
 
 
 if __name__ == "__main__":
