@@ -26,7 +26,6 @@ class Sizes:
     wpldr_dense: int = 500  # rank up to which the eigenproblem is formed
     ranker_direct: int = 3000  # smaller side of rows that are decomposed
     svm_direct: int = 3000  # smaller side of rows that are decomposed
-    svm_features: int = 50  # features up to which all labels are fitted together
     fpml_direct: int = 5000  # beyond it conjugate gradients
 
     # Samples of large data
@@ -45,7 +44,6 @@ class Sizes:
     kernel_rows: int = 256  # rows of a block of kernel entries
     kernel_entries: int = 1 << 19  # kernel entries at a time where a product is needed
     reconstruction_block: int = 1 << 22  # numbers gathered at a time
-    hinge_block: int = 2**21  # products of two features held at a time
     standardized_block: int = 1 << 19  # elements of a dense block made from sparse rows
     difference_block: int = 1 << 17  # numbers in a block of differences
     tile_columns: int = 1 << 14  # columns of a tile of distances

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import LinearSVC
 
-from partlearn._math.linalg import squared_hinge, squared_hinge_labels
+from partlearn._math.linalg import squared_hinge, squared_hinge_path
 from partlearn._sizes import SIZES
 
 
@@ -43,30 +42,11 @@ def test_machine_says_when_it_stops_early(monkeypatch):
         squared_hinge(X, y)
 
 
-@pytest.mark.parametrize("C", [0.1, 10.0])
-def test_machines_are_those_of_liblinear(C):
-    rng = np.random.default_rng(0)
-    X = rng.random((80, 4))
-    Y = rng.normal(size=(80, 3)) + X[:, :3] > 0.6
-    W, b = squared_hinge_labels(X, Y, C)
-    for j in range(3):
-        machine = LinearSVC(C=C, dual=False, tol=1e-8).fit(X, Y[:, j])
-        np.testing.assert_allclose(W[:, j], machine.coef_[0], atol=1e-4)
-        assert b[j] == pytest.approx(machine.intercept_[0], abs=1e-4)
-
-
-def test_machines_do_not_depend_on_blocks_of_rows(monkeypatch):
-    rng = np.random.default_rng(1)
-    X, Y = rng.random((50, 6)), rng.random((50, 4)) < 0.5
-    whole, _ = squared_hinge_labels(X, Y)
-    monkeypatch.setattr(SIZES, "hinge_block", 100)
-    np.testing.assert_allclose(squared_hinge_labels(X, Y)[0], whole, atol=1e-10)
-
-
 def test_machines_are_stationary_on_separable_rows():
     X = np.array([[0.0], [1e6], [-1e6], [3.0]])
     Y = np.array([[1], [1], [0], [0]], dtype=bool)
-    (W, b), y = squared_hinge_labels(X, Y, 100.0), np.where(Y, 1.0, -1.0)
+    ((W, b),) = squared_hinge_path(X, Y, [100.0])
+    y = np.where(Y, 1.0, -1.0)
     w, Z = np.vstack([W, b]), np.column_stack([X, np.ones(4)])
     slack = np.maximum(1 - y * (Z @ w), 0)
     gradient = w - 2 * 100 * Z.T @ (y * slack)
@@ -77,4 +57,4 @@ def test_features_too_large_for_the_penalty_are_explained():
     # Beside 1e200 the penalty of one is lost, and two equal columns are singular.
     X = 1e100 * np.array([[1.0, 1.0], [-1.0, -1.0]])
     with pytest.raises(ValueError, match="Standardize the features"):
-        squared_hinge_labels(X, np.array([[True], [False]]))
+        squared_hinge(X, np.array([1.0, -1.0]))

@@ -12,9 +12,7 @@ from partlearn.metrics import average_precision
 from partlearn.multilabel import LinearSVM
 
 
-@pytest.mark.parametrize("few", [0, 100])
-def test_svm_decides_constant_labels_and_keeps_held_out_scores(monkeypatch, few):
-    monkeypatch.setattr(SIZES, "svm_features", few)
+def test_svm_decides_constant_labels_and_keeps_held_out_scores():
     rng = np.random.default_rng(0)
     X = rng.random((60, 5)) * (rng.random((60, 5)) < 0.15)
     Y = np.column_stack([X[:, 0] > 0, np.ones(60, bool), np.zeros(60, bool)])
@@ -27,9 +25,7 @@ def test_svm_decides_constant_labels_and_keeps_held_out_scores(monkeypatch, few)
     assert (predicted[:, 0] == Y[:, 0]).mean() > 0.9
 
 
-@pytest.mark.parametrize("few", [0, 100])
-def test_chooses_the_weight_of_best_held_out_precision(monkeypatch, few):
-    monkeypatch.setattr(SIZES, "svm_features", few)
+def test_chooses_the_weight_of_best_held_out_precision():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(50, 6))
     Y = X[:, :3] + rng.normal(size=(50, 3)) > 0.3
@@ -80,7 +76,6 @@ def test_where_no_decomposition_fits(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 6)) * (rng.uniform(size=(50, 6)) < 0.15)
     Y = X[:, :2] > 0
-    monkeypatch.setattr(SIZES, "svm_features", 0)
     fast = LinearSVM(1.0).fit(X, Y)
     monkeypatch.setattr(SIZES, "svm_direct", 0)
     # LinearSVC stops within 1e-4 of the smallest gradient.

@@ -3,5 +3,3 @@
 from partlearn._math.bags._exact import EXACT_LABELS, exact_pass
 from partlearn._math.bags._layout import BagLayout, Share
 from partlearn._math.bags._sweeps import N_SWEEPS, sweeps
-
-__all__ = ["EXACT_LABELS", "N_SWEEPS", "BagLayout", "Share", "exact_pass", "sweeps"]

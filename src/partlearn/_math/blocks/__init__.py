@@ -18,18 +18,3 @@ from partlearn._math.blocks._rows import (
     take,
     total,
 )
-
-__all__ = [
-    "Rows",
-    "as_rows",
-    "connect",
-    "framed",
-    "gather",
-    "in_blocks",
-    "in_memory",
-    "lazy_rows",
-    "refuse_blocks",
-    "take",
-    "takes_blocks",
-    "total",
-]

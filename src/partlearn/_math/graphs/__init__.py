@@ -27,28 +27,3 @@ from partlearn._math.graphs._tied_neighbors import (
     tie_tolerance,
     tied_weights,
 )
-
-__all__ = [
-    "ArrayNeighbors",
-    "TiedNeighbors",
-    "degrees",
-    "difference_grams",
-    "few_candidates",
-    "find_ties",
-    "heat_graph",
-    "laplacian",
-    "lift",
-    "neighbor_grams",
-    "neighbor_graph",
-    "neighbor_weights",
-    "query_votes",
-    "rebuilding_graph",
-    "reconstruction_graph",
-    "residual_operator",
-    "shared_votes",
-    "tie_tolerance",
-    "tied_weights",
-    "vote",
-    "vote_weights",
-    "weighted_votes",
-]

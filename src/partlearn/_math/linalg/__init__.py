@@ -7,7 +7,7 @@ from partlearn._math.linalg._eigen import (
     fix_signs,
 )
 from partlearn._math.linalg._memory import GIB, memory_error, too_large
-from partlearn._math.linalg._squared_hinge import squared_hinge, squared_hinge_labels
+from partlearn._math.linalg._squared_hinge import squared_hinge
 from partlearn._math.linalg._squared_hinge_path import squared_hinge_path
 from partlearn._math.linalg._standardized import (
     BlockStandardized,
@@ -24,27 +24,3 @@ from partlearn._math.linalg._svd import (
     leading_rank,
     thin_svd,
 )
-
-__all__ = [
-    "GIB",
-    "BlockStandardized",
-    "Eigen",
-    "Standardized",
-    "ThinBasis",
-    "ThinEigenSolver",
-    "ThinSVD",
-    "column_moments",
-    "conjugate_gradients",
-    "fix_signs",
-    "inverse_scale",
-    "leading_directions",
-    "leading_rank",
-    "memory_error",
-    "squared_hinge",
-    "squared_hinge_labels",
-    "squared_hinge_path",
-    "standardize",
-    "thin_svd",
-    "too_large",
-    "z_scores",
-]

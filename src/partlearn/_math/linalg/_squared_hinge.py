@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from partlearn._math.linalg._eigen import conjugate_gradients
 from partlearn._sizes import SIZES
-from partlearn._typing import Array, Indices, Mask
+from partlearn._typing import Array, Indices
 from partlearn.candidates import warn_caller
 
 _ARMIJO = 1e-4
@@ -60,170 +60,79 @@ def squared_hinge(X: Any, y: Array, C: float = 1.0) -> tuple[Array, float]:
     """
     n, d = X.shape
     space = _Wide(X) if n < d and n <= SIZES.hinge_direct else _Tall(X)
-    W = _newton(space, y[:, None], C)
-    return space.normal(W[:-1, 0]), float(W[-1, 0])
+    w, b = _newton(space, y, C)
+    return space.normal(w), b
 
 
-def squared_hinge_labels(X: Array, Y: Mask, C: float = 1.0) -> tuple[Array, Array]:
-    """One machine per label, all at once, where there are few features.
-
-    The intercept is penalized as a coefficient, as in liblinear.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Rows.
-    Y : ndarray of bool, shape (n, l)
-        Labels.
-    C : float, default=1.0
-        Weight of the loss.
-
-    Returns
-    -------
-    W : ndarray of shape (d, l)
-        Coefficients.
-    b : ndarray of shape (l,)
-        Intercepts.
-
-    Notes
-    -----
-    The Hessians of all labels are one product, of active rows and products of two
-    features, so that hundreds of labels cost little more than one: O(n d² l) in one
-    matrix product, and memory O(n d² + l d²).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from partlearn._math.linalg import squared_hinge_labels
-    >>> X, Y = np.array([[-1.0], [1.0]]), np.array([[False, True], [True, True]])
-    >>> W, b = squared_hinge_labels(X, Y)
-    >>> W.round(3), b.round(3)
-    (array([[0.8, 0. ]]), array([0. , 0.8]))
-    """
-    space = _AllLabels(np.column_stack([X, np.ones(len(X))]))
-    W = _newton(space, np.where(Y, 1.0, -1.0), C)
-    return W[:-1], W[-1]
-
-
-def _newton(space: _AllLabels | _Tall, y: Array, C: float) -> Array:
-    """Machines of the columns of `y`, as `space` stores them, (size, l).
-
-    A space says how: a machine is a column, an intercept its last entry. `ridge` gives
-    the minimizers if the active rows stay the active ones, `scores` the outputs for all
-    rows, `inner` the inner products of what is penalized, column by column.
-    """
-    n, l = y.shape  # noqa: E741
-    W, F = np.zeros((space.size, l)), np.zeros((n, l))
-    slack, value = np.ones((n, l)), np.full(l, float(C * n))
-    left = np.arange(l)
+def _newton(space: _Tall, y: Array, C: float) -> tuple[Array, float]:
+    """Weights as `space` stores them, and the intercept."""
+    w, b, f = np.zeros(space.size), 0.0, np.zeros(len(y))
+    slack, value = np.ones(len(y)), float(C * len(y))
     for _ in range(SIZES.hinge_newton):
-        w, f, s, sign = (A[:, left] for A in (W, F, slack, y))
-        v = value[left]
-        active = s > 0
+        active = slack > 0
+        rows = np.flatnonzero(active)
+        goal, goal_b = np.zeros(space.size), b  # where the penalty alone is left
         try:
-            goal = space.ridge(active, sign, C, w)
+            if rows.size:
+                goal, goal_b = space.ridge(rows, y[rows], 1 / (2 * C), w)
         except np.linalg.LinAlgError as error:
             raise ValueError(
                 "A support vector machine cannot be solved in float64; very large "
                 "feature values cause this. Standardize the features."
             ) from error
-        reached = space.scores(goal)
+        way, way_b = goal - w, goal_b - b
+        gain = space.scores(goal) + goal_b - f
         # Derivative towards the goal; the minimizer is reached where rounding hides it.
-        pull = np.einsum("ij,ij->j", s * sign, reached - f)
-        decrease = space.inner(w, goal - w) - 2 * C * pull
-        moving = decrease < -_ROUNDING * v
-        step = np.ones(len(left))
-        new_w, new_f = goal, reached
+        decrease = space.inner(w, way) - 2 * C * float((slack * y) @ gain)
+        if decrease >= -_ROUNDING * value:
+            return w, b
+        step, before = 1.0, value
         while True:
-            new_s = np.maximum(1 - sign * new_f, 0)
-            new_v = space.inner(new_w, new_w) / 2
-            new_v += C * np.einsum("ij,ij->j", new_s, new_s)
-            high = moving & (new_v > v + _ARMIJO * step * decrease) & (step >= 1e-10)
-            if not high.any():
+            moved = w + step * way
+            slack = np.maximum(1 - y * (f + step * gain), 0)
+            value = space.inner(moved, moved) / 2 + C * float(slack @ slack)
+            if value <= before + _ARMIJO * step * decrease or step < 1e-10:
                 break
-            step[high] /= 2
-            new_w = np.where(step == 1, goal, w + step * (goal - w))
-            new_f = np.where(step == 1, reached, f + step * (reached - f))
-        to = left[moving]
-        W[:, to], F[:, to] = new_w[:, moving], new_f[:, moving]
-        slack[:, to], value[to] = new_s[:, moving], new_v[moving]
+            step /= 2
+        w, b, f = moved, b + step * way_b, f + step * gain
         # Rows on the margin may flip for ever by round-off.
-        done = (step == 1) & ((new_s > 0) == active).all(axis=0) | (
-            v - new_v <= _ROUNDING * v
-        )
-        left = left[moving & ~done]
-        if not left.size:
-            return W
+        same = step == 1 and ((slack > 0) == active).all()
+        if same or before - value <= _ROUNDING * before:
+            return w, b
     warn_caller(
         f"A support vector machine stopped after {SIZES.hinge_newton} Newton steps.",
         ConvergenceWarning,
     )
-    return W
-
-
-class _AllLabels:
-    """By their entries, all penalized; Hessians from products of every two features."""
-
-    def __init__(self, X: Array) -> None:
-        self.X, self.size = X, X.shape[1]
-        self.pairs = i, j = np.triu_indices(self.size)
-        rows = max(1, SIZES.hinge_block // len(i))
-        blocks = [X[start : start + rows] for start in range(0, len(X), rows)]
-        self.products = [block[:, i] * block[:, j] for block in blocks]
-
-    def scores(self, W: Array) -> Array:
-        return self.X @ W
-
-    def inner(self, V: Array, W: Array) -> Array:
-        return np.einsum("jl,jl->l", V, W)
-
-    def ridge(self, active: Mask, y: Array, C: float, start: Array) -> Array:
-        A, (i, j) = active.astype(np.float64), self.pairs
-        upper = np.zeros((A.shape[1], len(i)))
-        row = 0
-        for block in self.products:
-            upper += A[row : row + len(block)].T @ block
-            row += len(block)
-        H = np.empty((A.shape[1], self.size, self.size))
-        H[:, i, j] = H[:, j, i] = 2 * C * upper
-        H[:, np.arange(self.size), np.arange(self.size)] += 1
-        right = 2 * C * (self.X.T @ (A * y)).T
-        solved = np.linalg.solve(H, right[:, :, None])[:, :, 0]
-        return np.ascontiguousarray(solved.T, dtype=np.float64)
+    return w, b
 
 
 class _Tall:
-    """One machine by its entries: as many numbers as features."""
+    """A machine by its weights of the features.
+
+    `ridge` returns the minimizer if the given rows are the active ones, `scores` the
+    outputs for all rows without the intercept, `inner` inner products of the penalty.
+    """
 
     def __init__(self, X: Any) -> None:
-        self.X, self.size = X, X.shape[1] + 1
+        self.X, self.size = X, X.shape[1]
 
-    def scores(self, W: Array) -> Array:
-        return np.asarray(self.X @ W[:-1]) + W[-1]
+    def scores(self, w: Array) -> Array:
+        return np.asarray(self.X @ w)
 
-    def inner(self, V: Array, W: Array) -> Array:
-        return np.atleast_1d(V[:-1, 0] @ W[:-1, 0])
+    def inner(self, v: Array, w: Array) -> float:
+        return float(v @ w)
 
     def normal(self, w: Array) -> Array:
         """Coefficients of the features."""
         return w
 
-    def ridge(self, active: Mask, y: Array, C: float, start: Array) -> Array:
-        rows = np.flatnonzero(active[:, 0])
-        if not rows.size:  # the penalty alone is left
-            return np.append(np.zeros(self.size - 1), start[-1])[:, None]
-        w, b = self._fit(rows, y[rows, 0], 1 / (2 * C), start[:-1, 0])
-        return np.append(w, b)[:, None]
-
-    def _fit(
+    def ridge(
         self, rows: Indices, y: Array, penalty: float, start: Array
     ) -> tuple[Array, float]:
-        """Stored normal and free intercept that fit `y` in these rows."""
+        """Weights and free intercept that fit `y` in these rows."""
         A = self.X[rows]
         mean, target = np.asarray(A.mean(axis=0)).ravel(), y - y.mean()
-        if (
-            len(mean) > SIZES.hinge_direct
-        ):  # by products with the rows, from the last solution
+        if len(mean) > SIZES.hinge_direct:  # by products, from the last solution
 
             def apply(V: Array) -> Array:
                 Z = A @ V - mean @ V
@@ -243,23 +152,23 @@ class _Tall:
 
 
 class _Wide(_Tall):
-    """One machine by its weights on the rows, fewer than features."""
+    """A machine by its weights on the rows, fewer than features."""
 
     def __init__(self, X: Any) -> None:
         K = X @ X.T
-        self.K = K.toarray() if sp.issparse(K) else K
-        self.rows, self.X, self.size = X, self.K, len(self.K) + 1
+        super().__init__(K.toarray() if sp.issparse(K) else K)
+        self.rows = X
 
-    def inner(self, V: Array, W: Array) -> Array:
-        return np.atleast_1d(V[:-1, 0] @ (self.K @ W[:-1, 0]))
+    def inner(self, v: Array, w: Array) -> float:
+        return float(v @ (self.X @ w))
 
     def normal(self, w: Array) -> Array:
         return np.asarray(self.rows.T @ w)
 
-    def _fit(
+    def ridge(
         self, rows: Indices, y: Array, penalty: float, start: Array
     ) -> tuple[Array, float]:
-        K = self.K[np.ix_(rows, rows)]
+        K = self.X[np.ix_(rows, rows)]
         mean = K.mean(axis=0)
         centered = K - mean - mean[:, None] + mean.mean()
         centered.flat[:: len(K) + 1] += penalty
@@ -267,6 +176,6 @@ class _Wide(_Tall):
             centered, y - y.mean(), assume_a="pos", check_finite=False
         )
         a -= a.mean()  # zero but for rounding: the center has no weight of its own
-        w = np.zeros(len(self.K))
+        w = np.zeros(len(self.X))
         w[rows] = a
         return w, float(y.mean() - mean @ a)

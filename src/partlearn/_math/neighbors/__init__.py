@@ -13,15 +13,3 @@ from partlearn._math.neighbors._reference import (
     reference_rows,
     without_own,
 )
-
-__all__ = [
-    "cell_neighbors",
-    "many_neighbors",
-    "neighbors_recall",
-    "query_neighbors",
-    "reference_neighbors",
-    "reference_rows",
-    "self_neighbors",
-    "some_neighbors",
-    "without_own",
-]

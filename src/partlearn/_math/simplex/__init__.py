@@ -7,12 +7,3 @@ from partlearn._math.simplex._nnls import (
     reconstruction_weights_from_gram,
 )
 from partlearn._math.simplex._projection import project_simplex
-
-__all__ = [
-    "minimize_on_simplex",
-    "nnls_from_gram",
-    "power_iteration",
-    "project_simplex",
-    "reconstruction_weights",
-    "reconstruction_weights_from_gram",
-]

@@ -15,10 +15,7 @@ from sklearn.model_selection import KFold
 from sklearn.svm import LinearSVC
 from sklearn.utils.extmath import row_norms
 
-from partlearn._math.linalg import (
-    squared_hinge_labels,
-    squared_hinge_path,
-)
+from partlearn._math.linalg import squared_hinge_path
 from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Indices, Mask
@@ -167,9 +164,6 @@ def _free_machines(
     X: Any, Y: Mask, values: Sequence[float]
 ) -> Iterator[tuple[Array, Array]]:
     """Machines of labels that have both values, by what is fastest for the shape."""
-    if X.shape[1] <= SIZES.svm_features:
-        X = X.toarray() if sp.issparse(X) else X
-        return (squared_hinge_labels(X, Y, C) for C in values)
     if min(X.shape) <= SIZES.svm_direct:
         return squared_hinge_path(X, Y, values)
     return (_liblinear(X, Y, C) for C in values)
