@@ -12,6 +12,7 @@ kernel matrix itself is not needed any more and its memory holds the factor.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +51,8 @@ class Solution(NamedTuple):
     penalty: float  # beta times the squared norm of the function
 
 
-class Predictor(NamedTuple):
+@dataclass(frozen=True)
+class Predictor:
     """What is needed to score new rows: features, coefficients, intercept.
 
     Scores are ``K(X, points) @ coef + intercept``; without points, ``X @ coef``.

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import inspect
-from collections import ChainMap
 from functools import cache
 from typing import Any
 
@@ -17,45 +16,35 @@ from partlearn.persistence import _vocabulary
 from partlearn.persistence._classes import class_names, estimator_classes
 from partlearn.persistence._state import Scope, check_value, in_order, parse
 
-_PARAMETER = "any"  # checked by the constraints of the class
 
-
-def declared_state(cls: type[Any]) -> dict[str, str]:
+@cache
+def declared_state(name: str) -> dict[str, str]:
     """Map every attribute that a file may give a class to what it must be.
 
     Parameters
     ----------
-    cls : type
-        A class that can be saved.
+    name : str
+        Name under which files know the class.
 
     Returns
     -------
     declared : dict of str to str
-        Lines of the language of ``_state``; parameters are ``any``.
+        Lines of the language of ``_state``; parameters are ``any``, since the class has
+        constraints for them.
     """
-    return _declared(class_names()[cls])
-
-
-@cache
-def _declared(name: str) -> dict[str, str]:
     cls = estimator_classes()[name]
     ours = _vocabulary.ATTRIBUTES if name.startswith("partlearn:") else {}
     return {
-        **dict.fromkeys(inspect.signature(cls).parameters, _PARAMETER),
+        **dict.fromkeys(inspect.signature(cls).parameters, "any"),
         **_vocabulary.COMMON,
         **ours,
         **_vocabulary.CLASSES.get(name, {}),
     }
 
 
-def derived_state(cls: type[Any]) -> tuple[str, ...]:
-    """Attributes that follow from others, which files do not hold."""
-    return _vocabulary.DERIVED.get(class_names()[cls], ())
-
-
 def independent_state(estimator: Any) -> dict[str, Any]:
     """Attributes of an estimator but those that it derives from others."""
-    derived = derived_state(type(estimator))
+    derived = _vocabulary.DERIVED.get(class_names()[type(estimator)], ())
     return {k: value for k, value in vars(estimator).items() if k not in derived}
 
 
@@ -73,8 +62,8 @@ def check_state(estimator: BaseEstimator) -> None:
         Names the attribute and what it must be.
     """
     name, state = type(estimator).__name__, independent_state(estimator)
-    declared = declared_state(type(estimator))
-    scope = Scope((state,), ChainMap(), _vocabulary.PARTS)
+    declared = declared_state(class_names()[type(estimator)])
+    scope = Scope((state,))
     for key in in_order(state):
         if key not in declared:
             raise DataFormatError(

@@ -1,4 +1,4 @@
-"""Check the JSON of a model as a whole, then build what it describes."""
+"""Build what the JSON of a model describes, each part after it was checked."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -9,6 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 
 from partlearn.io import DataFormatError, DataLimitError
@@ -24,84 +25,84 @@ _FLOATS = ("nan", "inf", "-inf")
 
 
 class Decoder:
-    """Reads the document of an archive; nothing is built before all is checked."""
+    """Reads the document of an archive; `versions` are those that wrote it.
 
-    def __init__(self, archive: Archive) -> None:
-        self.foreign = False  # is a class of scikit-learn inside?
+    A node of the document is a plain value, a list, or an object with one key, which
+    names the kind of its content. The method ``_decode_`` of that kind checks the
+    content and builds the value. No constructor and no method of a built object is
+    called before its whole state has been checked.
+    """
+
+    def __init__(self, archive: Archive, versions: dict[str, str]) -> None:
         self._archive = archive
+        self._versions = versions
         self._sizes = archive.sizes()  # declared bytes of the arrays
         self._specs: dict[int, dict[str, Any]] = {}
         self._built: dict[int, NDArray[Any]] = {}
 
-    def check(self, node: Any, owner: type[Any] = object, depth: int = 0) -> None:
-        """Check a description; `owner` is the class whose state it belongs to."""
+    def decode(self, node: Any, owner: type[Any] = object, depth: int = 0) -> Any:
+        """Build a value; `owner` is the class whose state it belongs to."""
         if depth > MAX_DEPTH:
             raise DataFormatError("the model is nested too deeply")
-        if node is None or isinstance(node, (bool, int, str)):
-            return
-        if isinstance(node, float):
-            if not math.isfinite(node):
-                raise DataFormatError("a number is too large")
-            return
+        if isinstance(node, float) and not math.isfinite(node):
+            raise DataFormatError("a number is too large")
         if isinstance(node, list):
-            for item in node:
-                self.check(item, owner, depth + 1)
-            return
+            return [self.decode(item, owner, depth + 1) for item in node]
+        if not isinstance(node, dict):
+            return node
         kind = next(iter(node), "nothing")
-        checker = getattr(self, f"_check_{kind}", None) if kind in _KINDS else None
-        if len(node) != 1 or checker is None:
+        decode = getattr(self, f"_decode_{kind}", None)
+        if len(node) != 1 or decode is None:
             raise DataFormatError(f"the model holds an unknown kind {kind[:60]!r}")
-        checker(node[kind], owner, depth)
+        return decode(node[kind], owner, depth)
 
     def check_members(self) -> None:
         """Refuse arrays that nothing refers to."""
         if self._specs.keys() != self._sizes.keys():
             raise DataFormatError("the file holds arrays that the model does not use")
 
-    def _check_float(self, text: Any, owner: type[Any], depth: int) -> None:
+    def _decode_float(self, text: Any, owner: type[Any], depth: int) -> float:
         if text not in _FLOATS:
             raise DataFormatError("a number is neither finite, infinite nor NaN")
+        return float(text)
 
-    def _check_tuple(self, items: Any, owner: type[Any], depth: int) -> None:
+    def _decode_tuple(self, items: Any, owner: type[Any], depth: int) -> Any:
         if not isinstance(items, list):
             raise DataFormatError("a tuple is not a list of items")
-        self.check(items, owner, depth)
+        return tuple(self.decode(items, owner, depth))
 
-    def _check_dict(self, pairs: Any, owner: type[Any], depth: int) -> None:
+    def _decode_dict(self, pairs: Any, owner: type[Any], depth: int) -> Any:
         if not isinstance(pairs, list):
             raise DataFormatError("a dictionary is not a list of pairs")
         for pair in pairs:
             if not (isinstance(pair, list) and len(pair) == 2 and _is_plain(pair[0])):
                 raise DataFormatError("a dictionary does not hold pairs")
-            self.check(pair[0], owner, depth + 1)
-            self.check(pair[1], owner, depth + 1)
-        keys = [self.build(pair[0]) for pair in pairs]
+        keys = [self.decode(key) for key, _ in pairs]
         _refuse_odd(keys)
         if len(set(keys)) < len(keys):
             raise DataFormatError("a dictionary has the same key twice")
+        values = [self.decode(value, owner, depth + 1) for _, value in pairs]
+        return dict(zip(keys, values, strict=True))
 
-    def _check_slice(self, bounds: Any, owner: type[Any], depth: int) -> None:
+    def _decode_slice(self, bounds: Any, owner: type[Any], depth: int) -> slice:
         if not (
             isinstance(bounds, list)
             and len(bounds) == 3
             and all(b is None or isinstance(b, (int, str)) for b in bounds)
         ):
             raise DataFormatError("a slice has no three bounds")
+        return slice(*bounds)
 
-    def _check_dtype(self, name: Any, owner: type[Any], depth: int) -> None:
-        if not isinstance(name, str) or name not in _classes.DTYPES:
-            raise DataFormatError(f"unknown dtype {str(name)[:60]!r}")
+    def _decode_dtype(self, name: Any, owner: type[Any], depth: int) -> np.dtype[Any]:
+        return _find(_classes.DTYPES, name, "dtype").newbyteorder("=")
 
-    def _check_type(self, name: Any, owner: type[Any], depth: int) -> None:
-        if not isinstance(name, str) or name not in _classes.TYPES:
-            raise DataFormatError(f"unknown type {str(name)[:60]!r}")
+    def _decode_type(self, name: Any, owner: type[Any], depth: int) -> type:
+        return _find(_classes.TYPES, name, "type")
 
-    def _check_scalar(self, spec: Any, owner: type[Any], depth: int) -> None:
+    def _decode_scalar(self, spec: Any, owner: type[Any], depth: int) -> Any:
         _keys(spec, {"type", "value"}, "a number")
-        self._check_type(spec["type"], owner, depth)
-        self.check(spec["value"], owner, depth + 1)
-        value: Any = self.build(spec["value"]) if _is_plain(spec["value"]) else None
-        cls = _classes.TYPES[spec["type"]]
+        cls: type = _find(_classes.TYPES, spec["type"], "type")
+        value = self.decode(spec["value"]) if _is_plain(spec["value"]) else None
         kind = np.dtype(cls).kind
         wanted = {"b": bool, "i": int, "u": int, "f": float, "U": str}[kind]
         if type(value) is not wanted:
@@ -112,89 +113,117 @@ class Decoder:
             and not (np.iinfo(cls).min <= value <= np.iinfo(cls).max)
         ):
             raise DataFormatError(f"a {spec['type']} is out of its range")
+        return cls(value)
 
-    def _check_objects(self, spec: Any, owner: type[Any], depth: int) -> None:
+    def _decode_objects(self, spec: Any, owner: type[Any], depth: int) -> NDArray[Any]:
         _keys(spec, {"shape", "values"}, "an array of values")
-        count = self._count(spec["shape"])
+        count = math.prod(self._shape(spec["shape"]))
         values = spec["values"]
         if not isinstance(values, list) or len(values) != count:
             raise DataFormatError("an array of values does not fill its shape")
-        for value in values:
-            if not _is_plain(value):
-                raise DataFormatError("an array of values holds other objects")
-            self.check(value, owner, depth + 1)
-        _refuse_odd(self.build(values))
+        if not all(map(_is_plain, values)):
+            raise DataFormatError("an array of values holds other objects")
+        flat = np.empty(count, dtype=object)
+        flat[:] = [self.decode(value) for value in values]
+        _refuse_odd(flat)
+        return flat.reshape(spec["shape"])
 
-    def _check_array(self, spec: Any, owner: type[Any], depth: int) -> None:
+    def _decode_array(self, spec: Any, owner: type[Any], depth: int) -> NDArray[Any]:
         _keys(spec, {"member", "dtype", "shape", "order"}, "an array")
         member, name = spec["member"], spec["dtype"]
         if type(member) is not int or member not in self._sizes:
             raise DataFormatError(f"the file lacks the array {str(member)[:20]}")
-        text = _TEXT.fullmatch(name) if isinstance(name, str) else None
-        if text is None:
-            self._check_dtype(name, owner, depth)
-        itemsize = 4 * int(text[1]) if text else _classes.DTYPES[name].itemsize
+        if text := _TEXT.fullmatch(name) if isinstance(name, str) else None:
+            dtype = np.dtype(f"<U{text[1]}")
+        else:
+            dtype = _find(_classes.DTYPES, name, "dtype")
         if spec["order"] not in ("C", "F"):
             raise DataFormatError("the order of an array is neither C nor F")
-        if self._count(spec["shape"]) * itemsize != self._sizes[member]:
+        count = math.prod(self._shape(spec["shape"]))
+        if count * dtype.itemsize != self._sizes[member]:
             raise DataFormatError(f"the array {member} does not fill its shape")
-        if member in self._specs:  # what is made of it may be made each time
+        if member not in self._specs:
+            self._specs[member] = spec
+            self._built[member] = self._read(member, dtype, spec)
+        else:  # what is made of it may be made each time
             self._archive.budget.charge(self._sizes[member], f"the array {member}")
-        if self._specs.setdefault(member, spec) != spec:
+        if self._specs[member] != spec:
             raise DataFormatError(f"the array {member} is described in two ways")
+        return self._built[member]
 
-    def _check_sparse(self, spec: Any, owner: type[Any], depth: int) -> None:
-        parts = ("data", "indices", "indptr")
-        _keys(spec, {"class", "shape", *parts}, "a sparse matrix")
-        if not isinstance(spec["class"], str) or spec["class"] not in _classes.SPARSE:
-            raise DataFormatError("a sparse matrix of an unknown class")
+    def _read(
+        self, member: int, dtype: np.dtype[Any], spec: dict[str, Any]
+    ) -> NDArray[Any]:
+        flat = self._archive.array(member, dtype, math.prod(spec["shape"]))
+        if dtype.kind == "b" and flat.size and flat.view(np.uint8).max() > 1:
+            raise DataFormatError(f"the array {member} holds no truth values")
+        if dtype.kind == "U" and flat.nbytes and flat.view("<u4").max() > 0x10FFFF:
+            raise DataFormatError(f"the array {member} holds no text")
+        native = flat.astype(dtype.newbyteorder("="), copy=False)
+        return native.reshape(spec["shape"], order=spec["order"])
+
+    def _decode_sparse(self, spec: Any, owner: type[Any], depth: int) -> Any:
+        names = ("data", "indices", "indptr")
+        _keys(spec, {"class", "shape", *names}, "a sparse matrix")
+        cls = _find(_classes.SPARSE, spec["class"], "class of a sparse matrix")
         shape = self._shape(spec["shape"])
         if len(shape) != 2:
             raise DataFormatError("a sparse matrix has rows and columns")
-        for part in parts:
-            self._check_array(spec[part], owner, depth)
-            if len(spec[part]["shape"]) != 1:
-                raise DataFormatError("a sparse matrix is not made of vectors")
-        compressed = shape[0 if "csr" in spec["class"] else 1]
-        lengths = {part: spec[part]["shape"][0] for part in parts}
+        parts = [self._decode_array(spec[name], owner, depth) for name in names]
+        if any(part.ndim != 1 for part in parts):
+            raise DataFormatError("a sparse matrix is not made of vectors")
+        data, indices, indptr = parts
+        compressed, n_columns = shape if "csr" in spec["class"] else shape[::-1]
         if (
-            lengths["indptr"] != compressed + 1
-            or lengths["indices"] != lengths["data"]
-            or spec["indices"]["dtype"] not in ("int32", "int64")
-            or spec["indptr"]["dtype"] != spec["indices"]["dtype"]
-            or _TEXT.fullmatch(spec["data"]["dtype"])
+            len(indptr) != compressed + 1
+            or len(indices) != len(data)
+            or indices.dtype not in (np.int32, np.int64)
+            or indptr.dtype != indices.dtype
+            or data.dtype.kind == "U"
         ):
             raise DataFormatError("the parts of a sparse matrix do not fit")
+        # Compiled code of scipy reads wherever these point.
+        if (
+            indptr[0] != 0
+            or indptr[-1] != len(indices)
+            or (np.diff(indptr) < 0).any()
+            or (len(indices) and not 0 <= indices.min() <= indices.max() < n_columns)
+        ):
+            raise DataFormatError("a sparse matrix has indices out of range")
+        return cls((data, indices, indptr), shape=tuple(shape))
 
-    def _check_tree(self, parts: Any, owner: type[Any], depth: int) -> None:
-        if not isinstance(parts, dict) or parts.keys() != {"dict"}:
-            raise DataFormatError("the description of a tree is incomplete")
-        self.check(parts, owner, depth + 1)
+    def _decode_tree(self, parts: Any, owner: type[Any], depth: int) -> Any:
+        return build_tree(self.decode(parts, owner, depth + 1))
 
-    def _check_object(self, spec: Any, owner: type[Any], depth: int) -> None:
+    def _decode_object(self, spec: Any, owner: type[Any], depth: int) -> Any:
         _keys(spec, {"class", "state"}, "an estimator")
-        name = spec["class"]
+        name, state = spec["class"], spec["state"]
         cls = _classes.estimator_classes().get(name) if isinstance(name, str) else None
         if cls is None:
             raise DataFormatError(
                 f"the model names {str(name)[:100]!r}, which is not among the classes "
                 "that model files may hold"
             )
-        self.foreign |= name.startswith("sklearn:")  # changes with other versions
-        state = spec["state"]
+        if name.startswith("sklearn:"):  # changes with other versions
+            check_version("scikit-learn", self._versions, sklearn.__version__)
         if not isinstance(state, dict):
             raise DataFormatError(f"the state of {name} is not an object")
         if lacking := sorted(inspect.signature(cls).parameters.keys() - state.keys()):
             raise DataFormatError(
                 f"the state of {name} lacks parameters: {', '.join(lacking)}"
             )
-        declared = declared_state(cls)
-        for key, value in state.items():
+        declared = declared_state(name)
+        for key in state:
             if key not in declared or _is_taken(cls, key):
                 raise DataFormatError(f"{name} cannot have an attribute {key[:60]!r}")
-            self.check(value, cls, depth + 1)
+        built = self._instance(cls, state, cls, depth)
+        if vars(built).get("n_jobs") is not None:
+            built.n_jobs = 1  # how many workers to start is not for a file to say
+        check_sound(built)
+        complete_state(built)
+        return built
 
-    def _check_part(self, spec: Any, owner: type[Any], depth: int) -> None:
+    def _decode_part(self, spec: Any, owner: type[Any], depth: int) -> Any:
         _keys(spec, {"class", "state"}, "a part")
         name = spec["class"]
         cls = _classes.state_types(owner).get(name) if isinstance(name, str) else None
@@ -202,9 +231,19 @@ class Decoder:
             raise DataFormatError(
                 f"{owner.__name__} holds no part called {str(name)[:100]!r}"
             )
-        _keys(spec["state"], set(_field_names(cls)), name)
-        for value in spec["state"].values():
-            self.check(value, owner, depth + 1)
+        _keys(spec["state"], {field.name for field in fields(cls)}, name)
+        return self._instance(cls, spec["state"], owner, depth)
+
+    def _instance(
+        self, cls: type[Any], state: dict[str, Any], owner: type[Any], depth: int
+    ) -> Any:
+        """Make an object without calling its constructor."""
+        values = {
+            key: self.decode(value, owner, depth + 1) for key, value in state.items()
+        }
+        built = object.__new__(cls)
+        vars(built).update(values)
+        return built
 
     def _shape(self, shape: Any) -> list[int]:
         if (
@@ -217,103 +256,16 @@ class Decoder:
             raise DataLimitError("a shape is larger than any array may be")
         return shape
 
-    def _count(self, shape: Any) -> int:
-        return math.prod(self._shape(shape))
 
-    def build(self, node: Any, owner: type = object) -> Any:
-        """Build what a checked description describes."""
-        if isinstance(node, list):
-            return [self.build(item, owner) for item in node]
-        if not isinstance(node, dict):
-            return node
-        ((kind, spec),) = node.items()
-        return getattr(self, f"_build_{kind}")(spec, owner)
-
-    def _build_float(self, text: str, owner: type) -> float:
-        return float(text)
-
-    def _build_tuple(self, items: list[Any], owner: type) -> tuple[Any, ...]:
-        return tuple(self.build(items, owner))
-
-    def _build_dict(self, pairs: list[Any], owner: type) -> dict[Any, Any]:
-        return dict(self.build(pairs, owner))
-
-    def _build_slice(self, bounds: list[Any], owner: type) -> slice:
-        return slice(*bounds)
-
-    def _build_dtype(self, name: str, owner: type) -> np.dtype[Any]:
-        return np.dtype(name)
-
-    def _build_type(self, name: str, owner: type) -> type:
-        return _classes.TYPES[name]
-
-    def _build_scalar(self, spec: dict[str, Any], owner: type) -> Any:
-        return _classes.TYPES[spec["type"]](self.build(spec["value"]))
-
-    def _build_objects(self, spec: dict[str, Any], owner: type) -> NDArray[Any]:
-        flat = np.empty(len(spec["values"]), dtype=object)
-        flat[:] = self.build(spec["values"])
-        return flat.reshape(spec["shape"])
-
-    def _build_array(self, spec: dict[str, Any], owner: type) -> NDArray[Any]:
-        member = spec["member"]
-        if member not in self._built:
-            text = _TEXT.fullmatch(spec["dtype"])
-            dtype = np.dtype(f"<U{text[1]}") if text else _classes.DTYPES[spec["dtype"]]
-            flat = self._archive.array(member, dtype, math.prod(spec["shape"]))
-            if dtype.kind == "b" and flat.size and flat.view(np.uint8).max() > 1:
-                raise DataFormatError(f"the array {member} holds no truth values")
-            if dtype.kind == "U" and flat.nbytes and flat.view("<u4").max() > 0x10FFFF:
-                raise DataFormatError(f"the array {member} holds no text")
-            native = flat.astype(dtype.newbyteorder("="), copy=False)
-            self._built[member] = native.reshape(spec["shape"], order=spec["order"])
-        return self._built[member]
-
-    def _build_sparse(self, spec: dict[str, Any], owner: type) -> Any:
-        parts = ("data", "indices", "indptr")
-        data, indices, indptr = (self._build_array(spec[part], owner) for part in parts)
-        shape = tuple(spec["shape"])
-        n_columns = shape[1 if "csr" in spec["class"] else 0]
-        # Compiled code of scipy reads wherever these point.
-        if (
-            indptr[0] != 0
-            or indptr[-1] != len(indices)
-            or (np.diff(indptr) < 0).any()
-            or (len(indices) and not 0 <= indices.min() <= indices.max() < n_columns)
-        ):
-            raise DataFormatError("a sparse matrix has indices out of range")
-        return _classes.SPARSE[spec["class"]]((data, indices, indptr), shape=shape)
-
-    def _build_tree(self, parts: Any, owner: type) -> Any:
-        return build_tree(self.build(parts, owner))
-
-    def _build_object(self, spec: dict[str, Any], owner: type) -> Any:
-        cls = _classes.estimator_classes()[spec["class"]]
-        built = self._instance(cls, spec["state"], cls)
-        if vars(built).get("n_jobs") is not None:
-            built.n_jobs = 1  # how many workers to start is not for a file to say
-        check_sound(built)
-        complete_state(built)
-        return built
-
-    def _build_part(self, spec: dict[str, Any], owner: type) -> Any:
-        return self._instance(
-            _classes.state_types(owner)[spec["class"]], spec["state"], owner
+def check_version(package: str, versions: dict[str, str], here: str) -> None:
+    """Refuse what another version wrote; attributes change with minor versions."""
+    saved = versions[package]
+    if saved.split(".")[:2] != here.split(".")[:2]:
+        raise DataFormatError(
+            f"the model was saved with {package} {saved}, and this is {here}",
+            advice=f"Train it again with this version, or load it with {package} "
+            f"{saved}.",
         )
-
-    def _instance(self, cls: type[Any], state: dict[str, Any], owner: type) -> Any:
-        """An object; neither the constructor nor anything else of it is called."""
-        values = {key: self.build(value, owner) for key, value in state.items()}
-        if issubclass(cls, tuple):
-            return tuple.__new__(cls, [values[name] for name in _field_names(cls)])
-        built = object.__new__(cls)
-        vars(built).update(values)
-        return built
-
-
-_KINDS = frozenset(
-    name.removeprefix("_check_") for name in vars(Decoder) if name.startswith("_check_")
-)
 
 
 def _keys(spec: Any, wanted: set[str], what: str) -> None:
@@ -321,7 +273,13 @@ def _keys(spec: Any, wanted: set[str], what: str) -> None:
         raise DataFormatError(f"the description of {what} is incomplete")
 
 
-def _refuse_odd(values: list[Any]) -> None:
+def _find(known: dict[str, Any], name: Any, what: str) -> Any:
+    if not isinstance(name, str) or name not in known:
+        raise DataFormatError(f"unknown {what} {str(name)[:60]!r}")
+    return known[name]
+
+
+def _refuse_odd(values: Any) -> None:
     """Refuse many numbers that may share one hash: to look them up takes for ever.
 
     Text has a hash that nobody can foresee, and small integers have different ones.
@@ -348,9 +306,3 @@ def _is_taken(cls: type[Any], name: str) -> bool:
     except AttributeError:
         return False
     return True
-
-
-def _field_names(cls: type[Any]) -> tuple[str, ...]:
-    if issubclass(cls, tuple):
-        return tuple(cls._fields)  # type: ignore[attr-defined]
-    return tuple(field.name for field in fields(cls))

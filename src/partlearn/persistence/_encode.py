@@ -79,7 +79,7 @@ class Encoder:
             kind, owner, state = "object", cls, independent_state(value)
         elif _classes.state_types(owner).get(cls.__name__) is cls:
             kind, name = "part", cls.__name__
-            state = value._asdict() if issubclass(cls, tuple) else vars(value)
+            state = vars(value)
         else:
             raise self._refuse(value, place)
         fields = {

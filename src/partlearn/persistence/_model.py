@@ -22,7 +22,7 @@ from partlearn.io import (
 )
 from partlearn.persistence._archive import open_archive, write_archive
 from partlearn.persistence._classes import class_names
-from partlearn.persistence._decode import Decoder
+from partlearn.persistence._decode import Decoder, check_version
 from partlearn.persistence._encode import Encoder
 from partlearn.persistence._width import row_width
 
@@ -147,9 +147,9 @@ def check_model(estimator: Any) -> tuple[Any, list[NDArray[Any]]]:
 def load_model(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Model:
     """Load a model from a file of :func:`save_model`.
 
-    The file holds data only. Classes must be on a fixed list, the whole structure is
-    checked before any object is created, and nothing in the file is called. A model
-    from an unknown source may be wrong or slow, but it cannot run code.
+    The file holds data only. Classes must be on a fixed list, the state of each
+    object is checked before the object is used, and nothing in the file is called. A
+    model from an unknown source may be wrong or slow, but it cannot run code.
 
     Parameters
     ----------
@@ -184,13 +184,10 @@ def load_model(path: str | os.PathLike[str], *, limits: Limits | None = None) ->
             _check_document(document)
             versions = document["versions"]
             advice = _origin(versions)
-            _check_version("partlearn", versions, __version__)
-            decoder = Decoder(archive)
-            decoder.check(document["estimator"])
-            if decoder.foreign:
-                _check_version("scikit-learn", versions, sklearn.__version__)
+            check_version("partlearn", versions, __version__)
+            decoder = Decoder(archive, versions)
+            estimator = decoder.decode(document["estimator"])
             decoder.check_members()
-            estimator = decoder.build(document["estimator"])
             _check_width(estimator, archive.budget.limits)
             return Model(estimator, document["feature_names"], document["target_names"])
     except DataError as error:
@@ -237,17 +234,6 @@ def _check_document(document: Any) -> None:
     estimator = document["estimator"]
     if not isinstance(estimator, dict) or estimator.keys() != {"object"}:
         raise DataFormatError("the file holds no estimator")
-
-
-def _check_version(package: str, versions: dict[str, str], here: str) -> None:
-    """Refuse what another version wrote; attributes change with minor versions."""
-    saved = versions[package]
-    if saved.split(".")[:2] != here.split(".")[:2]:
-        raise DataFormatError(
-            f"the model was saved with {package} {saved}, and this is {here}",
-            advice=f"Train it again with this version, or load it with {package} "
-            f"{saved}.",
-        )
 
 
 def _check_width(estimator: Any, limits: Limits) -> None:

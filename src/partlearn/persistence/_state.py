@@ -32,14 +32,16 @@ single values.
 import re
 from collections import ChainMap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from partlearn.io import DataFormatError
+from partlearn.persistence._vocabulary import PARTS
 
 _ATOM = re.compile(r"(\w+)(?:\(([^()]*)\))?(?:\[([^\[\]]*)\])?")
 _SUM = re.compile(r"(\w+|\*)(?:([+-])([0-9]+))?")
@@ -80,24 +82,16 @@ def parse(text: str) -> Spec:
     return Spec(text, match[1], match[2] or "", shape)
 
 
+@dataclass(frozen=True)
 class Scope:
     """The sizes of one estimator; those of items in a list count for the item only."""
 
-    def __init__(
-        self,
-        states: tuple[Mapping[str, Any], ...],
-        sizes: ChainMap[str, int],
-        parts: Mapping[str, Mapping[str, str]],
-    ) -> None:
-        self.states, self.sizes, self.parts = states, sizes, parts
+    states: tuple[Mapping[str, Any], ...]
+    sizes: ChainMap[str, int] = field(default_factory=ChainMap)
 
-    def within(self, state: Mapping[str, Any]) -> "Scope":
-        """The scope of a part, whose own attributes come first."""
-        return Scope((state, *self.states), self.sizes.new_child(), self.parts)
-
-    def item(self) -> "Scope":
-        """The scope of an item of a list."""
-        return Scope(self.states, self.sizes.new_child(), self.parts)
+    def item(self, *state: Mapping[str, Any]) -> "Scope":
+        """The scope of an item of a list, or of a part, whose `state` comes first."""
+        return Scope((*state, *self.states), self.sizes.new_child())
 
     def size(self, name: str) -> int | None:
         """Size that a name stands for; None as long as it may be any."""
@@ -155,21 +149,19 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def _numbers(value: Any, spec: Spec, scope: Scope) -> Any:
-    """An array or a scalar of the declared shape; None if it is neither."""
-    if spec.shape is None:
-        number = isinstance(value, (bool, int, float, np.number, np.bool_))
-        return np.asarray(value) if number else None
-    if not isinstance(value, np.ndarray) or not scope.fits(value.shape, spec.shape):
+def _array(value: Any, kinds: str, spec: Spec, scope: Scope) -> NDArray[Any] | None:
+    """Return an array, or a scalar as one, if its dtype and shape are as declared."""
+    if spec.shape is None and isinstance(value, (bool, int, float, np.generic)):
+        value = np.asarray(value)
+        return value if value.dtype.kind in kinds else None
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
         return None
-    return value
+    return value if scope.fits(value.shape, spec.shape) else None
 
 
 def _real(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
-    A = _numbers(value, spec, scope)
-    if A is None or A.dtype.kind not in ("f" if spec.shape is not None else "fiu"):
-        return False
-    return spec.kind == "loose" or bool(np.isfinite(A).all())
+    A = _array(value, "fiu" if spec.shape is None else "f", spec, scope)
+    return A is not None and (spec.kind == "loose" or bool(np.isfinite(A).all()))
 
 
 def _share(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
@@ -178,22 +170,19 @@ def _share(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
 
 
 def _whole(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
-    A = _numbers(value, spec, scope)
-    if A is None or A.dtype.kind not in "iu":
-        return False
-    if not spec.argument:
-        return True
+    A = _array(value, "iu", spec, scope)
+    if A is None or not spec.argument:
+        return A is not None
     low, high = (int(bound) for bound in spec.argument.split(".."))
     return _between(A, low, high)
 
 
 def _index(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
-    A = _numbers(value, spec, scope)
-    if A is None or A.dtype.kind not in "iu":
-        return False
+    A = _array(value, "iu", spec, scope)
     name, _, low = spec.argument.partition(" from ")
     size = scope.size(name)
-    return _between(A, int(low or 0), np.inf if size is None else size - 1)
+    high = np.inf if size is None else size - 1
+    return A is not None and _between(A, int(low or 0), high)
 
 
 def _between(A: Any, low: float, high: float) -> bool:
@@ -202,28 +191,23 @@ def _between(A: Any, low: float, high: float) -> bool:
 
 
 def _flag(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
-    A = _numbers(value, spec, scope)
-    return A is not None and A.dtype.kind == "b"
+    return _array(value, "b", spec, scope) is not None
 
 
 def _labels(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
-    if not isinstance(value, np.ndarray) or not scope.fits(value.shape, spec.shape):
+    A = _array(value, "biufUO", spec, scope)
+    if A is None:
         return False
-    if value.dtype.kind not in "biufUO":
-        return False
-    if (
-        value.dtype.kind in "biuf"
-    ):  # by their order: hashes of numbers may be made equal
-        return spec.argument == "repeated" or len(np.unique(value)) == len(value)
-    values = value.tolist()
+    if A.dtype.kind in "biuf":  # by their order: hashes of numbers may be made equal
+        return spec.argument == "repeated" or len(np.unique(A)) == len(A)
+    values = A.tolist()
     plain = all(isinstance(v, (bool, int, float, str, type(None))) for v in values)
     return plain and (spec.argument == "repeated" or len(set(values)) == len(values))
 
 
 def _texts(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
-    if not isinstance(value, np.ndarray) or not scope.fits(value.shape, spec.shape):
-        return False
-    return all(isinstance(v, str) for v in value.ravel().tolist())
+    A = _array(value, "UO", spec, scope)
+    return A is not None and all(isinstance(v, str) for v in A.ravel().tolist())
 
 
 def _matrix(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
@@ -272,7 +256,7 @@ def _maybe(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
 
 def _either(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
     for item in spec.items:
-        trial = Scope(scope.states, scope.sizes.new_child(), scope.parts)
+        trial = scope.item()
         try:
             check_value(value, item, trial, place)
         except DataFormatError:
@@ -285,11 +269,11 @@ def _either(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
 def _part(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
     if type(value).__name__ != spec.argument:
         return False
-    state = part_state(value)
-    declared = scope.parts.get(spec.argument, {})
+    state = vars(value)
+    declared = PARTS.get(spec.argument, {})
     if undeclared := sorted(state.keys() - declared.keys()):
         raise DataFormatError(f"{place} has no field {undeclared[0]!r}")
-    inner = scope.within(state)
+    inner = scope.item(state)
     for name in in_order(state):
         check_value(state[name], parse(declared[name]), inner, f"{place}.{name}")
     return True
@@ -298,13 +282,6 @@ def _part(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
 def in_order(state: Mapping[str, Any]) -> list[str]:
     """Names of attributes; arrays come first, since they say what sizes are."""
     return sorted(state, key=lambda name: not isinstance(state[name], np.ndarray))
-
-
-def part_state(value: Any) -> dict[str, Any]:
-    """Fields of a part, which is a dataclass or a named tuple."""
-    if is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
-    return dict(value._asdict())
 
 
 def _estimator(value: Any, spec: Spec, scope: Scope, place: str) -> bool:

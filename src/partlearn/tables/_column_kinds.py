@@ -4,7 +4,8 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 from zlib import crc32
 
 import numpy as np
@@ -40,7 +41,8 @@ _LETTERS = 4  # letters in a cell, on average, that make text of such a script
 _CODE = re.compile(r"0\d+|.*_.*")
 
 
-class ColumnKind(NamedTuple):
+@dataclass(frozen=True)
+class ColumnKind:
     """What a column is, and why."""
 
     kind: Kind
@@ -195,7 +197,7 @@ def _text_kind(name: str, columns: dict[str, NDArray[Any]]) -> ColumnKind:
             reason = _and(f"1{grouping}000 is a thousand", reason)
         if unit:
             reason = _and(f"in {unit}", reason)
-        return kind._replace(reason=reason, grouping=grouping, unit=unit)
+        return replace(kind, reason=reason, grouping=grouping, unit=unit)
     words = float(np.mean([len(text.split()) for text in sample]))
     share = len(distinct) / len(texts)
     if is_unspaced(sample) and share > _REPEATED / 5:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any, Self
 
@@ -278,9 +279,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         width = max(map(len, self.kinds_))
         lines = []
-        for name, (kind, reason, *_) in self.kinds_.items():
-            out = "" if self.kinds_[name].used or kind == "label" else "(left out)"
-            lines.append(f"{name:<{width}}  {kind:<8}  {reason} {out}".rstrip())
+        for name, found in self.kinds_.items():
+            out = "" if found.used or found.kind == "label" else "(left out)"
+            line = f"{name:<{width}}  {found.kind:<8}  {found.reason} {out}"
+            lines.append(line.rstrip())
         return "\n".join(lines)
 
     # The kinds of columns ---------------------------------------------------------
@@ -336,7 +338,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 if np.isfinite(unit) and not key[1]:
                     kind = self.kinds_[key[0]]
                     reason = ", ".join(filter(None, [kind.reason, _TAILS]))
-                    self.kinds_[key[0]] = kind._replace(reason=reason)
+                    self.kinds_[key[0]] = replace(kind, reason=reason)
             self.scaler_ = StandardScaler().fit(signed_log(N, *self.number_tails_))
 
     def _fit_categories(self, columns: Mapping[str, NDArray[Any]]) -> None:

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import qr
@@ -14,7 +14,8 @@ _QUANTILE = 0.999  # of the training rows lie below the threshold before slack
 _SLACK = 1.5
 
 
-class Familiarity(NamedTuple):
+@dataclass(frozen=True)
+class Familiarity:
     """Centre and spread of the training rows, and the distance that is unusual."""
 
     mean: Array
