@@ -130,6 +130,7 @@ def disambiguate(
     array([1., 1., 1., 1., 1., 1.])
     """
     y = label_choice(y, raters=raters, weights=weights, marks=marks)
+    tables.check_index(X, y=y, bags=bags, gold=gold)
     if isinstance(X, (str, PathLike)):
         X = tables.read_columns(X)
     if task == "tags":

@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
+
 from partlearn.io import read_label_studio
+from partlearn.tables import read_columns
 
 
 def tasks():
@@ -69,6 +72,25 @@ def test_one_of_two_questions(run, tmp_path, table):
     code, _, error = run("data", "convert", source, middle, "--question", "kind")
     assert code == 0, error
     assert {row["annotator 1"] for row in table(middle)} == {"cat", "dog", ""}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_nested_fields_are_json(run, tmp_path, suffix):
+    source, out = tmp_path / "tasks.json", tmp_path / f"tasks.{suffix}"
+    made = tasks()
+    nested = {
+        "size": {"h": 3, "name": "ünï"},
+        "boxes": [[1, 2], [3, 4]],
+        "pair": [1, 2],
+    }
+    for task in made:
+        task["data"] |= nested
+    source.write_text(json.dumps(made))
+    code, _, error = run("data", "convert", source, out)
+    assert code == 0, error
+    columns = read_columns(out)
+    for name, value in nested.items():
+        assert json.loads(columns[name][0]) == value
 
 
 def test_ids_of_tasks_are_not_those_of_their_data(run, tmp_path, table):

@@ -7,7 +7,13 @@ import pytest
 
 from partlearn import PartialClassifier
 from partlearn.candidates import from_votes
-from partlearn.tables import TableEncoder, columns_of, read_columns
+from partlearn.tables import (
+    TableEncoder,
+    columns_of,
+    find_kinds,
+    numbers_in,
+    read_columns,
+)
 
 
 def test_times_with_offsets_are_those_of_arrow(tmp_path):
@@ -33,6 +39,35 @@ def test_flags_are_numbers_in_text_as_in_parquet(tmp_path, words):
         kinds.append(encoder.kinds_["on"].kind)
     assert kinds == ["number", "number"]
     np.testing.assert_array_equal(*encoded)
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["1,422", "(1,422)", "950", "(17)"], [1422, -1422, 950, -17]),
+        (["$12.50", "($1,422.00)", "$(3.25)", "$7"], [12.5, -1422, -3.25, 7]),
+        (["12 %", "(5 %)", "7 %", "9 %"], [12, -5, 7, 9]),
+        (["950", "14.2k", "3M", "1.5bn"], [950, 14200, 3e6, 1.5e9]),
+        (["(14k)", "2K", "3B", "-1.5M"], [-14e3, 2e3, 3e9, -1.5e6]),
+        (["$950", "$14.2k", "$3M", "($1.5M)"], [950, 14200, 3e6, -1.5e6]),
+        (["1,200k", "950k", "80", "7M"], [1.2e6, 950e3, 80, 7e6]),
+    ],
+)
+def test_accounting_and_powers_of_ten(tmp_path, cells, numbers):
+    (tmp_path / "t.csv").write_text("\n".join(["x;z", *(f"{c};1" for c in cells)]))
+    columns = read_columns(tmp_path / "t.csv")
+    kinds = find_kinds(columns, {})
+    assert kinds["x"].kind == "number"
+    np.testing.assert_allclose(columns["x"], numbers)
+    # New rows are read in the way that was found.
+    again = columns_of({"x": [*cells, None]})["x"]
+    read = numbers_in(again, kinds["x"].grouping, kinds["x"].unit)
+    np.testing.assert_allclose(read, [*numbers, np.nan])
+
+
+@pytest.mark.parametrize("cells", [["(a)", "(b)"], ["12A", "9K", "7C"], ["5k", "5g"]])
+def test_other_letters_and_parentheses_are_no_numbers(cells):
+    assert find_kinds(columns_of({"x": cells * 2}), {})["x"].kind == "category"
 
 
 def test_flags_with_gaps_are_named_alike_as_labels(tmp_path):

@@ -3,6 +3,7 @@
 import datetime as dt
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -33,6 +34,7 @@ def cells(frame):
         ([True, None], ["true", None]),
         ([{"b", "a"}, {"c"}], ["['a', 'b']", "['c']"]),
         ([np.array(["b", "a"]), np.array(["c"])], ["['b', 'a']", "['c']"]),
+        ([{"a": [1, "é"]}, None], ['{"a": [1, "é"]}', None]),
         ([dt.timedelta(minutes=1)], ["0:01:00"]),
     ],
 )
@@ -195,3 +197,32 @@ def test_labels_may_be_called_like_columns(numbered):
     table = numbered.select(["x", "flag"])
     model = PartialClassifier("pl-knn").fit(table, ["x", "flag"] * 30)
     assert model.classes_.tolist() == ["flag", "x"]
+
+
+def test_labels_in_another_order_than_the_rows_are_an_error():
+    rng = np.random.default_rng(0)
+    names = [f"row {i}" for i in range(12)]
+    frame = pd.DataFrame(rng.normal(size=(12, 2)), names, ["x", "z"])
+    labels = pd.Series(["a", "b", "c"] * 4, names)
+    model = PartialClassifier("pl-knn").fit(frame, labels)
+    same = PartialClassifier("pl-knn").fit(frame, labels.to_numpy())
+    np.testing.assert_array_equal(model.predict(frame), same.predict(frame))
+    # An index that only counts rows, on either side, is matched by position.
+    model.fit(frame, pd.Series(labels.to_numpy())).fit(frame.reset_index(), labels)
+    for odd in (labels[::-1], labels.rename("other {}".format)):
+        found = f"entry 0 is {odd.index[0]!r}, row 0 is 'row 0'"
+        with pytest.raises(ValueError, match=f"`y` has another index.*{found}"):
+            PartialClassifier("pl-knn").fit(frame, odd)
+        with pytest.raises(ValueError, match=found):
+            disambiguate(frame, odd, method="pl-knn")
+        with pytest.raises(ValueError, match=found):
+            check(frame, odd)
+        with pytest.raises(ValueError, match=f"`truth` has another.*{found}"):
+            check(frame, labels, odd)
+        with pytest.raises(ValueError, match=found):
+            model.score(frame, odd)
+        with pytest.raises(ValueError, match=found):
+            estimate_quality(model, frame, labels, truth=odd)
+    counted = frame.reset_index(drop=True)
+    with pytest.raises(ValueError, match="entry 0 is 11, row 0 is 0"):
+        disambiguate(counted, labels.reset_index(drop=True)[::-1], method="pl-knn")

@@ -91,6 +91,7 @@ default=None
     (True, ['no-singletons', 'duplicate-rows', 'difficulty'])
     """
     candidates = label_choice(candidates, raters=raters, weights=weights, marks=marks)
+    tables.check_index(X, candidates=candidates, truth=truth, bags=bags)
     if tables.is_frame(X):
         columns = tables.columns_of(X)
         several = isinstance(candidates, list | tuple)

@@ -174,6 +174,16 @@ def read_json(path: Path) -> Any:
     return content
 
 
+def nested_as_json(value: Any) -> Any:
+    """Return a list or a mapping as the text of JSON; other values as they are."""
+    if not isinstance(value, (list, dict)):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        raise DataFormatError("the data are nested too deeply to be written") from None
+
+
 def first_line(stream: IO[bytes]) -> bytes:
     """Read the line that names the columns; names in quotes may have line breaks."""
     line = stream.readline(MAX_LINE + 1)

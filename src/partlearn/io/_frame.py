@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from partlearn._extras import import_optional
 from partlearn._typing import Array
 from partlearn.candidates import MISSING_WORDS
+from partlearn.io._files import nested_as_json
 from partlearn.io._table import distinct_lists
 from partlearn.io._table_blocks import table_blocks
-from partlearn.io._units import find_unit, without_unit
+from partlearn.io._units import find_unit, signed, split_unit
 
 Columns = dict[str, NDArray[Any]]
 _PLAIN_TEXT = frozenset((str, type(None)))
@@ -199,6 +200,8 @@ def as_text(value: Any) -> str | None:
         return value.decode("utf-8", "replace")
     if isinstance(value, np.ndarray):  # a list in a frame that was read from Parquet
         return as_text(value.tolist())
+    if isinstance(value, dict):
+        return nested_as_json(value)
     if isinstance(value, (set, frozenset)):  # whose order differs from run to run
         return str(sorted(value, key=str))
     same = value == value
@@ -236,6 +239,8 @@ def numbers_in(column: NDArray[Any], grouping: str = "", unit: str = "") -> Arra
     array([ 950. , 1234.5])
     >>> numbers_in(np.array(["$1,234.50", "$7"], dtype=object), ",", "$")
     array([1234.5,    7. ])
+    >>> numbers_in(np.array(["950", "(1,422)"], dtype=object), ",")
+    array([  950., -1422.])
     """
     form = form_of(column)
     if form == "moment":
@@ -243,8 +248,9 @@ def numbers_in(column: NDArray[Any], grouping: str = "", unit: str = "") -> Arra
     if form == "number":
         return _finite(column.astype(np.float64))
     if unit:
-        bare = [t if t is None else without_unit(t, unit) for t in column.tolist()]
-        return numbers_in(_untyped(bare), grouping)
+        parts = [split_unit(text, unit) for text in column.tolist()]
+        scales = np.array([scale for _, scale in parts])
+        return numbers_in(_untyped([number for number, _ in parts]), grouping) * scales
     if not grouping:
         with suppress(ValueError):  # nearly always all are numbers, read at once
             plain = ("nan" if text is None or text == "" else text for text in column)
@@ -313,8 +319,8 @@ def exact_numbers(column: NDArray[Any]) -> NDArray[Any] | None:
 def find_writing(texts: list[str]) -> tuple[str, str]:
     """What separates thousands, and the unit of numbers in text."""
     unit = find_unit(texts)
-    bare = [without_unit(text, unit) for text in texts] if unit else texts
-    return find_grouping(bare), unit
+    bare = [split_unit(text, unit)[0] for text in texts] if unit else texts
+    return find_grouping(text for text in bare if text is not None), unit
 
 
 def _finite(values: Array) -> Array:
@@ -327,7 +333,7 @@ def find_grouping(texts: Iterable[str]) -> str:
     A mark does where it stands before groups of three digits only. Points may also be
     those of decimals, unless a comma follows them somewhere.
     """
-    words = [text.strip() for text in texts]
+    words = [signed(text).strip() for text in texts]
     numbers = [word for word in words if not re.search(r"[^\W\d]", word)]
     for mark, grouped in _GROUPED.items():
         marked = [text for text in numbers if mark in text]
@@ -340,6 +346,7 @@ def find_grouping(texts: Iterable[str]) -> str:
 def _number(text: str | None, grouping: str) -> float:
     if text is None:
         return np.nan
+    text = signed(text)
     if grouping and _GROUPED[grouping].fullmatch(text.strip()):
         text = text.replace(grouping, "")
     elif grouping == "," and "," in text:  # no decimals where commas part thousands

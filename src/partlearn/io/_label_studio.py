@@ -16,7 +16,7 @@ from partlearn._arguments import argument
 from partlearn._typing import Mask
 from partlearn.candidates import Votes, from_votes
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
-from partlearn.io._files import atomic_write, read_json
+from partlearn.io._files import atomic_write, nested_as_json, read_json
 
 _DROPPED = ("discarded", "draft")  # states of responses that are no votes
 
@@ -46,7 +46,7 @@ class LabelStudioTasks:
     ids : ndarray of shape (n_tasks,)
         Ids of the tasks.
     columns : dict of str to ndarray
-        Data of the tasks: one column per field.
+        Data of the tasks: one column per field. Lists and objects are text, as JSON.
     skipped : ndarray of bool, shape (n_tasks,)
         Tasks without any choice: skipped by all annotators, or never shown.
     votes : Votes
@@ -359,10 +359,10 @@ def _with_votes(
     skipped = np.ones(len(tasks), dtype=bool)
     skipped[votes.rows] = False
     cells = [task[kind._fields] for task in tasks]
-    columns = {
-        key: np.array([cell.get(key) for cell in cells], dtype=object)
-        for key in dict.fromkeys(key for cell in cells for key in cell)
-    }
+    columns = {}
+    for key in dict.fromkeys(key for cell in cells for key in cell):
+        columns[key] = np.full(len(cells), None, dtype=object)
+        columns[key][:] = [nested_as_json(cell.get(key)) for cell in cells]
     return kind(tasks, names[0], kinds[0], np.array(ids), columns, skipped, votes)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from partlearn._arguments import argument
 from partlearn._extras import import_optional
 from partlearn.io._errors import DataFormatError
-from partlearn.io._files import STANDARD, atomic_write
+from partlearn.io._files import STANDARD, atomic_write, nested_as_json
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 # What a formula begins with, in spreadsheets of the West and of the East.
@@ -164,7 +164,9 @@ def _cells(column: Any) -> list[Any]:
 def _as_cell(cell: Any) -> Any:
     if isinstance(cell, bytes):
         return cell.decode("utf-8", "replace")
-    return "|".join(map(str, cell)) if isinstance(cell, list) else cell
+    if isinstance(cell, list) and not any(isinstance(c, (list, dict)) for c in cell):
+        return "|".join(map(str, cell))
+    return nested_as_json(cell)
 
 
 def _neutral(cell: Any) -> Any:

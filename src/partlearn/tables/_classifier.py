@@ -39,6 +39,7 @@ from partlearn.tables._deciding import warn_of_columns
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._familiarity import Familiarity, learn_familiarity
 from partlearn.tables._labels import (
+    check_index,
     one_text_each,
     read_gold,
     read_labels,
@@ -200,6 +201,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         self : PartialClassifier
             The fitted classifier. Rows without any label are left out.
         """
+        check_index(X, y=y)
         columns = columns_of(X)
         return self.fit_evidence(columns, *self.read_labels(columns, y))
 
@@ -541,6 +543,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
             Share of rows predicted right, or an estimate of it.
         """
         check_is_fitted(self)
+        check_index(X, y=y)
         columns = columns_of(X)
         if self._several:
             Z = self.encoder_.transform(columns)

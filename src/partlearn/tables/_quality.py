@@ -25,7 +25,7 @@ from partlearn.metrics import (
     cautious_share,
 )
 from partlearn.tables._classifier import PartialClassifier
-from partlearn.tables._labels import true_labels, warn_unknown_truth
+from partlearn.tables._labels import check_index, true_labels, warn_unknown_truth
 from partlearn.tables._splits import held_out_models
 from partlearn.tables._tags import held_out_labels
 
@@ -191,6 +191,7 @@ def estimate_quality(
     >>> [score.name for score in scores]
     ['PLKNN', 'PLKNN on single candidates', 'most frequent label', 'random label']
     """
+    check_index(X, y=y, truth=truth)
     columns = columns_of(X)
     evidence, names = held_out_labels(classifier, columns, y, cv)
     sample = None
