@@ -26,6 +26,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_parameter_constraints,
 )
+from sklearn.utils.validation import _check_method_params as method_params
 from sklearn.utils.validation import _num_samples as num_samples
 from threadpoolctl import threadpool_limits
 
@@ -41,6 +42,7 @@ __all__ = [
     "get_namespace",
     "is_array",
     "is_numpy_namespace",
+    "method_params",
     "move_to",
     "num_samples",
     "safe_indexing",

@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from tests.settling import few_iterations
 
 from partlearn._math.linalg import z_scores
-from partlearn.candidates import make_candidates
-from partlearn.classification import PLKNN, CoupledClassifier
+from partlearn.candidates import make_bags, make_candidates
+from partlearn.classification import PLKNN, CoupledClassifier, CRISPClassifier
 from partlearn.decomposition import CENDA, KernelCRISP
 from partlearn.model_selection import (
     CandidateKFold,
@@ -268,3 +268,40 @@ def test_groups_are_never_torn_apart():
     rows = np.column_stack([groups, X])
     cross_validate(make_pipeline(Rows(), PLKNN()), rows, S, Y, cv=5, groups=groups)
     assert sum(30 - len(seen) for seen in Spy.seen) == 30
+
+
+@pytest.mark.parametrize("as_given", [list, np.asarray])
+def test_bags_of_the_training_rows_reach_fit(as_given):
+    lists, bags = make_bags(Y, size=5, random_state=0)
+    model, given = CRISPClassifier(random_state=0), as_given(bags)
+    found = cross_validate(
+        model,
+        X,
+        lists,
+        Y,
+        groups=bags,
+        cv=3,
+        params={"bags": given},
+        return_estimator=True,
+    )
+    split = CandidateKFold(3, random_state=0).split(X, lists, bags)
+    for (train, test), score, fitted in zip(
+        split, found["test_score"], found["estimator"], strict=True
+    ):
+        own = clone(model).fit(X[train], lists[train], bags=bags[train])
+        assert own.score(X[test], Y[test]) == score
+        np.testing.assert_array_equal(own.label_confidence_, fitted.label_confidence_)
+        plain = clone(model).fit(X[train], lists[train]).label_confidence_
+        assert np.abs(plain - fitted.label_confidence_).max() > 0.01
+
+
+def test_params_of_a_step_of_a_pipeline():
+    lists, bags = make_bags(Y, size=5, random_state=0)
+    model = make_pipeline(StandardScaler(), CRISPClassifier(random_state=0))
+    options = {"groups": bags, "cv": 3}
+    named = {"crispclassifier__bags": bags}
+    one = cross_validate(model, X, lists, Y, params=named, **options)["test_score"]
+    with config_context(enable_metadata_routing=True):
+        model[-1].set_fit_request(bags=True)
+        two = cross_validate(model, X, lists, Y, params={"bags": bags}, **options)
+    np.testing.assert_array_equal(one, two["test_score"])

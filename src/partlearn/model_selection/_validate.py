@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
 from partlearn._math.linalg import z_scores
-from partlearn._sklearn_compat import safe_indexing
+from partlearn._sklearn_compat import method_params, safe_indexing
 from partlearn._typing import Indices, Mask
 from partlearn.candidates import FLOATS, Evidence, check_evidence
 from partlearn.metrics import (
@@ -67,6 +67,7 @@ def cross_validate(
     random_state: Any = 0,
     n_jobs: int | None = None,
     return_estimator: bool = False,
+    params: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Cross-validate an estimator on candidate labels, with or without the truth.
 
@@ -107,6 +108,10 @@ def cross_validate(
         Folds in parallel; the result does not depend on it.
     return_estimator : bool, default=False
         Whether to return the fitted estimators.
+    params : mapping, default=None
+        Arguments of the estimator's `fit`, such as ``{"bags": bags}``; those with one
+        entry per row are cut to the training rows. A step of a pipeline takes them as
+        ``"crispclassifier__bags"``. If transductive, they are the learner's.
 
     Returns
     -------
@@ -159,7 +164,7 @@ def cross_validate(
             f'`protocol` must be "inductive" or "transductive"; got {protocol!r}.'
         )
     rows = Parallel(n_jobs=n_jobs)(
-        delayed(_fold)(estimator, X, labels, codes, train, test, scores)
+        delayed(_fold)(estimator, X, labels, codes, train, test, scores, params or {})
         for train, test in folds
     )
     for name in scores:
@@ -329,10 +334,15 @@ def _fold(
     train: Indices,
     test: Indices,
     scores: Mapping[str, str | OwnScore],
+    params: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Fit on the training rows, score on the test rows."""
     start = time.perf_counter()
-    fitted = clone(estimator).fit(safe_indexing(X, train), _target(labels[train]))
+    fitted = clone(estimator).fit(
+        safe_indexing(X, train),
+        _target(labels[train]),
+        **method_params(X, params, train),
+    )
     fit_time = time.perf_counter() - start
     start = time.perf_counter()
     rows, known = safe_indexing(X, test), None if truth is None else truth[test]
