@@ -140,7 +140,7 @@ def test_partial_classifier_with_bags(pages, tmp_path):
     assert (shared["label"] == truth).mean() >= (listed["label"] == truth).mean()
     frame = model.predict_frame(new, given, bags=new["page"])
     assert frame["label"].tolist() == shared["label"].tolist()
-    with pytest.raises(ValueError, match="pass `labels` as well"):
+    with pytest.raises(ValueError, match="`bags` needs `y`"):
         model.predictions(new, bags="page")
 
 

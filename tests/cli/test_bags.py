@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from partlearn._sizes import SIZES
 from partlearn.candidates import make_bags
 from partlearn.io import TableWriter
 from partlearn.persistence import load_model
@@ -121,6 +122,30 @@ def test_the_rule_is_a_parameter_of_the_commands(run, faces, tmp_path, table):
     code, _, error = run("train", *words, "--param", "bag_rule=once", "--save", model)
     assert code == 1
     assert "bag_rule" in error
+
+
+def test_rows_of_a_bag_may_be_far_apart(run, faces, tmp_path, table, monkeypatch):
+    """Blocks are smaller than the table, and the rows of a bag lie in several."""
+    model, out = tmp_path / "model.partlearn", tmp_path / "new.csv"
+    words = [*WORDS, "--bag", "photo", *LEARNER, "--folds", "0", "--save", model]
+    assert run("train", faces / "faces.csv", *words)[0] == 0
+    monkeypatch.setattr(SIZES, "predicted_rows", 7)
+    photos = photographs(2)
+    order = np.random.default_rng(0).permutation(240)
+    shuffled = {name: column[order] for name, column in photos.items()}
+    write_columns(tmp_path / "shuffled.csv", shuffled)
+    words = ["--load", model, "--labels", "names", "--bag", "photo", "--out", out]
+    found = []
+    for path in (faces / "new.csv", tmp_path / "shuffled.csv"):
+        assert run("predict", path, *words)[0] == 0
+        rows = table(out)
+        assert [row["row"] for row in rows] == [str(i) for i in range(240)]
+        found.append([(row["label"], float(row["probability"])) for row in rows])
+    for (label, probability), i in zip(found[1], order, strict=True):
+        assert found[0][i] == (label, pytest.approx(probability, rel=1e-9))
+    code, _, error = run("predict", faces / "new.csv", *words[:2], *words[4:])
+    assert code == 2
+    assert "--bag needs --labels" in error
 
 
 def test_two_captions_of_a_photograph(run, tmp_path, table):

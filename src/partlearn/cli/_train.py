@@ -387,6 +387,8 @@ def predict(
     from partlearn.tables import as_names, read_columns
 
     output.check(data, load)
+    if bag is not None and labels is None:
+        raise ValueError("--bag needs --labels, the column of the lists of the bags.")
     model = load_model(load).estimator
     if not isinstance(model, PartialClassifier):
         raise ValueError(

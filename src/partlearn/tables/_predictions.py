@@ -175,10 +175,7 @@ class PredictionsMixin:
             if y is not None:
                 P = self._given_list(P, columns, y, bags)
             elif bags is not None:
-                raise ValueError(
-                    f"{argument('bags')} are for rows that share a list; pass "
-                    f"{argument('labels')} as well."
-                )
+                raise ValueError("`bags` needs `y`, the lists of the bags.")
             told = self._told_labels(P)
             told |= self._calibrated_columns(
                 P, told["label"], coverage, accuracy, given_candidates=y is not None
