@@ -146,3 +146,34 @@ def test_several_files_are_a_table_whose_columns_wait(tmp_path):
     )
     assert set(data.X) > set(whole.X) - {"truth"}
     assert "no such column" not in data.X
+
+
+def test_a_table_as_arrays_is_what_the_reader_of_matrices_gives(tmp_path):
+    iris = load_iris_partial()
+    for name in ("a.csv", "a.parquet", "a.npz"):
+        path = write(iris, tmp_path / name)
+        ours, bunch = dataset_of(path).to_bunch(), read(path)
+        for part in ("data", "candidates", "truth"):
+            np.testing.assert_array_equal(ours[part], bunch[part])
+        assert (ours.target_names, ours.DESCR) == (bunch.target_names, bunch.DESCR)
+    bunch = dataset_of(TABLE, "kind", roles={"id": "id"}, bags="runs").to_bunch()
+    # Every row is kept, also the one without a label.
+    assert [n for n in bunch.feature_names if n.startswith("coat")] == [
+        *("coat=", "coat=rough", "coat=soft"),
+    ]
+    assert (bunch.truth.tolist(), bunch.bags.tolist()) == ([0, 1, 0, 1], [0, 1, 2, 3])
+    assert set(bunch.columns) == set(TABLE)
+    with pytest.raises(DataError, match="no column 'king'"):
+        dataset_of(TABLE, "king").to_bunch()
+
+
+def test_true_labels_in_columns_of_marks():
+    """One meaning of ``--truth a,b``, whatever the columns are called."""
+    table = {"x": [1.0, 2.0, 3.0], "kind": ["a|b", "b", "a"]}
+    marks = {"a": [1, 0, 1], "b": [0, 1, 0]}
+    data = dataset_of({**table, **marks}, "kind", "a,b")
+    assert data.truth.tolist() == ["a", "b", "a"]
+    assert data.names == ["x"]
+    assert data.to_bunch().truth.tolist() == [0, 1, 0]
+    with pytest.raises(ValueError, match="no column 'a,c'"):
+        dataset_of({**table, **marks}, "kind", "a,c")

@@ -14,8 +14,8 @@ from sklearn.utils import Bunch
 
 from partlearn.benchmark._plan import DataSpec, Plan
 from partlearn.benchmark._toml import PlanError
-from partlearn.io import AmbiguousDataError, DataFormatError, is_table, read
-from partlearn.tables import dataset_of, encode_columns
+from partlearn.io import AmbiguousDataError, DataFormatError, is_table
+from partlearn.tables import Dataset, dataset_of
 
 SUFFIXES = (
     *(".npz", ".mat", ".parquet", ".arff", ".csv", ".tsv"),
@@ -161,35 +161,32 @@ def _plain(path: Path) -> Path:
 
 
 def _read(spec: DataSpec, path: Path) -> Bunch:
-    """Read the file of a data set: a table as its entry says, others by themselves."""
-    if spec.labels or spec.truth or spec.ignore:
-        return _read_table(spec, path)
-    try:
-        return read(path, encode=encode_columns)
-    except (AmbiguousDataError, DataFormatError) as error:
-        if isinstance(error, DataFormatError) and not is_table(path):
-            raise
-        more = "Say which columns of a table they are with `labels`, `truth` and "
-        raise spec.error(f"{error} {more}`ignore` in the entry of the data.") from None
-
-
-def _read_table(spec: DataSpec, path: Path) -> Bunch:
-    """Encode a table once, without its labels; rows need a label and a true one."""
-    if not is_table(path):
+    """Read the file of a data set; a table is encoded once, without its labels."""
+    named = bool(spec.labels or spec.truth or spec.ignore)
+    if named and not is_table(path):
         raise spec.error(
             f"`labels`, `truth` and `ignore` are for tables; {path.name} is a matrix of"
             " numbers: leave them out."
         )
+    ignored = {"ignore": list(spec.ignore)}
     try:
-        data = dataset_of(
-            path,
-            spec.labels or None,
-            spec.truth or None,
-            roles={"ignore": list(spec.ignore)},
-        )
-        rows, evidence, labels = data.rows, data.evidence, data.truth
+        data = dataset_of(path, spec.labels or None, spec.truth or None, roles=ignored)
+        return _with_both_labels(spec, data) if named else data.to_bunch()
+    except PlanError:
+        raise
     except ValueError as error:
-        raise spec.error(f"{error}") from None
+        found = isinstance(error, (AmbiguousDataError, DataFormatError))
+        ambiguous = is_table(path) or isinstance(error, AmbiguousDataError)
+        if not named and not (found and ambiguous):
+            raise
+        more = "Say which columns of a table they are with `labels`, `truth` and "
+        more += "`ignore` in the entry of the data."
+        raise spec.error(f"{error}" if named else f"{error} {more}") from None
+
+
+def _with_both_labels(spec: DataSpec, data: Dataset) -> Bunch:
+    """Rows of a table that have a label and a true one."""
+    rows, evidence, labels = data.rows, data.evidence, data.truth
     classes = [str(name) for name in evidence.classes.tolist()]
     place = {name: code for code, name in enumerate(classes)}
     truth = np.full(len(rows), None) if labels is None else labels

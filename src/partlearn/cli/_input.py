@@ -173,15 +173,15 @@ def read_data(
     from partlearn.io import is_table
     from partlearn.tables import check_names, dataset_of, read_columns
 
-    if columns is None and (table or is_table(path)):
-        columns = read_columns(path, encoding=options.encoding)
     labels = options.label_choice
-    if options.votes is not None:
-        if columns is None:
+    if columns is None and (table or options.votes is not None):
+        if options.votes is not None and not is_table(path):
             raise ValueError(
                 f"--votes is for tables; {path.name} is a matrix of numbers: leave it "
                 "out"
             )
+        columns = read_columns(path, encoding=options.encoding)
+    if options.votes is not None:
         check_names(options.ignore or (), columns, "ignore")
         labels = _read_votes(options.votes, options, columns, empty)
     data = dataset_of(
@@ -190,6 +190,7 @@ def read_data(
         options.truth,
         roles=options.roles | {"ignore": options.ignore or []},
         sep=options.sep,
+        encoding=options.encoding,
         task=options.task,
         bags=options.bag,
     )
@@ -199,30 +200,7 @@ def read_data(
 
 def read_bunch(path: Path, options: DataOptions) -> Any:
     """Read a file as a matrix; columns of a table that are no numbers are encoded."""
-    from functools import partial
-
-    from partlearn.candidates import bag_runs
-    from partlearn.io import is_table, read
-    from partlearn.tables import encode_columns, refuse_for_matrix
-
-    table = is_table(path)
-    if not table:
-        refuse_for_matrix(path, options.roles, options.bag)
-    task: Any = options.task
-    bunch = read(
-        path,
-        labels=options.label_choice,
-        truth=options.truth,
-        sep=options.sep,
-        task=task,
-        ignore=options.ignore or (),
-        encoding=options.encoding,
-        bags=options.bag if table and options.bag != "runs" else None,
-        encode=partial(encode_columns, **options.roles),
-    )
-    if options.bag == "runs" and bunch.candidates is not None:
-        bunch.bags = bag_runs(bunch.candidates)
-    return bunch
+    return read_data(path, options).to_bunch()
 
 
 def echo_labels(read_as: str) -> None:

@@ -1,7 +1,7 @@
 """Reading and writing of data files, within limits on memory."""
 
 from partlearn.io._cleanlab import class_numbers, cleanlab_array, read_cleanlab
-from partlearn.io._columns import bag_columns, candidate_columns, find_truth
+from partlearn.io._columns import bag_columns, bunch_of, candidate_columns, find_truth
 from partlearn.io._corrections import read_corrections
 from partlearn.io._errors import (
     AmbiguousDataError,
@@ -25,6 +25,7 @@ from partlearn.io._frame import (
     numbers_in,
     plain_numbers,
     read_columns,
+    read_noted,
     row_count,
     take_rows,
 )
@@ -42,7 +43,7 @@ from partlearn.io._label_studio import (
     read_tasks,
     write_label_studio,
 )
-from partlearn.io._options import FORMS, Budget, Form, Limits
+from partlearn.io._options import FORMS, Budget, Form, Limits, ReadOptions
 from partlearn.io._read import read
 from partlearn.io._rows import load_columns, open_rows, open_tables, origin_of
 from partlearn.io._table_blocks import raw_columns, table_blocks

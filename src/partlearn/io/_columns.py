@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,7 @@ from partlearn._typing import Mask
 from partlearn.candidates import Evidence, from_weights, is_missing_text
 from partlearn.io._bunch import make_bunch, named_bags
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
-from partlearn.io._files import regular_size
-from partlearn.io._frame import Columns, as_text, exact_numbers, join_blocks
+from partlearn.io._frame import Columns, as_text, exact_numbers
 from partlearn.io._label_columns import (
     BAG_MARK,
     CANDIDATE_MARK,
@@ -38,9 +36,8 @@ from partlearn.io._label_columns import (
     typed_column,
 )
 from partlearn.io._matrix import as_dtype, read_matrix
-from partlearn.io._options import Budget, Form, Limits, ReadOptions, names_of
-from partlearn.io._table import arrow_errors, note_of
-from partlearn.io._table_blocks import table_blocks
+from partlearn.io._options import Budget, Form, ReadOptions, names_of
+from partlearn.io._table import arrow_errors
 
 # Names without case, spaces and dashes.
 _CANDIDATES = r"candidate(label|set)?s?|partiallabels?|partialtarget"
@@ -142,42 +139,55 @@ def find_truth(
     return _one_of(found, "truth")
 
 
-def read_table(
-    path: Path,
+def bunch_of(
+    table: Columns,
     options: ReadOptions,
-    limits: Limits | None,
-    encoding: str | None,
-    format: str,
-    encode: Encode | None,
+    budget: Budget,
+    *,
+    note: dict[str, Any] | None = None,
+    format: str = "data frame",
+    encode: Encode | None = None,
 ) -> Bunch:
-    """Find label columns, turn the others into the data matrix.
+    """Turn a table into a data matrix and label matrices.
 
-    What our own writer noted down counts: ``task``, ``target_names``, ``sparse`` and
-    the label columns.
+    Parameters
+    ----------
+    table : dict of str to ndarray
+        All columns.
+    options : ReadOptions
+        Which columns hold labels, and what they are.
+    budget : Budget
+        Limits on the matrices.
+    note : dict, default=None
+        What :func:`write` noted down in the file: ``task``, ``target_names``,
+        ``sparse`` and the label columns.
+    format : str, default="data frame"
+        What the table was, for errors and the description.
+    encode : callable, default=None
+        As for :func:`read`.
+
+    Returns
+    -------
+    bunch : Bunch
+        As from :func:`read`.
     """
-    blocks = list(
-        table_blocks(path, encoding=encoding, limits=limits, whole=True, format=format)
-    )
-    meta = note_of(getattr(blocks[0], "schema", None))
-    columns = join_blocks(blocks)
-    del blocks
-    if len(columns) == 1 and format == "csv":
+    meta = note or {}
+    if len(table) == 1 and format == "csv":
         raise DataFormatError(
-            f"there is one column only, {next(iter(columns))[:40]!r}",
+            f"there is one column only, {next(iter(table))[:40]!r}",
             advice="Columns are separated by commas, tabs or semicolons.",
         )
-    budget = Budget.of_table(regular_size(path), limits)
-    _given(columns, options.ignore, "ignore")
-    bags = _given(columns, options.bags, "bags")
-    bags = bags or _one_of(bag_columns(columns), "bags", "the bags")
+    _given(table, options.ignore, "ignore")
+    bags = _given(table, options.bags, "bags")
+    bags = bags or _one_of(bag_columns(table), "bags", "the bags")
     hidden = {*options.ignore, *bags}
-    table = _Table({k: v for k, v in columns.items() if k not in hidden})
+    cells = _Table({k: v for k, v in table.items() if k not in hidden})
     with arrow_errors("the table") if meta else nullcontext():  # which may be damaged
-        bunch = _assemble(table, options.completed(meta), budget, format, meta, encode)
-    if encode is not None and any(table.numbers(n) is None for n in table.features):
-        bunch.columns = {k: v for k, v in columns.items() if k not in options.ignore}
+        bunch = _assemble(cells, options.completed(meta), budget, format, meta, encode)
+    if encode is not None and any(cells.numbers(n) is None for n in cells.features):
+        bunch.columns = {k: v for k, v in table.items() if k not in options.ignore}
     if bags:
-        bunch.bags = named_bags([as_text(name) for name in columns[bags[0]].tolist()])
+        bunch.bags = named_bags([as_text(name) for name in table[bags[0]].tolist()])
         bunch.variables["bags"] = bags[0]
     return bunch
 

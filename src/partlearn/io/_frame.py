@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +17,8 @@ from partlearn._extras import import_optional
 from partlearn._typing import Array
 from partlearn.candidates import MISSING_WORDS
 from partlearn.io._files import nested_as_json
-from partlearn.io._table import distinct_lists
+from partlearn.io._options import Limits
+from partlearn.io._table import distinct_lists, note_of
 from partlearn.io._table_blocks import table_blocks
 from partlearn.io._units import find_unit, signed, split_unit
 
@@ -402,7 +404,22 @@ def read_columns(
     >>> columns["kind"].tolist()
     ['cat|dog', 'dog']
     """
-    return join_blocks(table_blocks(Path(path), whole=True, encoding=encoding))
+    return read_noted(Path(path), encoding)[0]
+
+
+def read_noted(
+    path: Path,
+    encoding: str | None = None,
+    limits: Limits | None = None,
+    format: str | None = None,
+) -> tuple[Columns, dict[str, Any]]:
+    """Read a table whole, and what :func:`write` noted down in it."""
+    blocks = table_blocks(
+        path, encoding=encoding, limits=limits, whole=True, format=format
+    )
+    first = next(blocks)
+    note = note_of(getattr(first, "schema", None))
+    return join_blocks(chain([first], blocks)), note
 
 
 def join_blocks(blocks: Iterable[Any]) -> Columns:

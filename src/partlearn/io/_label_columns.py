@@ -34,7 +34,7 @@ from partlearn.io._label_forms import (
     number_of,
     numbers,
 )
-from partlearn.io._options import Budget, Form, Limits
+from partlearn.io._options import Budget, Form, Limits, names_of
 
 CANDIDATE_MARK, TRUTH_MARK, BAG_MARK = "candidate:", "truth:", "bag:"
 _MOST_FRACTIONS = 20  # different numbers with fractions that may be labels
@@ -365,32 +365,36 @@ def _cells_of(columns: Mapping[str, Column]) -> dict[str, Cells]:
     return {name: present_cells(as_text_column(c)) for name, c in columns.items()}
 
 
-def with_truth(columns: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Table whose columns of marks for true labels are one column of labels.
+def with_truth(
+    columns: Mapping[str, NDArray[Any]], truth: str | None = None
+) -> dict[str, NDArray[Any]]:
+    """Join columns of marks for true labels into one column of labels.
 
     Parameters
     ----------
     columns : mapping of str to ndarray
         All columns of a table.
+    truth : str, default=None
+        Names of columns of marks, separated by commas; by default ``truth:cat``,
+        ``truth:dog`` and so on.
 
     Returns
     -------
     columns : dict of str to ndarray
-        With a column ``truth`` instead of ``truth:cat``, ``truth:dog`` and so on.
+        With one column instead of the marks, called `truth` or ``truth``.
     """
-    marked = {
-        name: typed_column(column)
-        for name, column in columns.items()
-        if name.startswith(TRUTH_MARK)
-    }
-    if not marked or "truth" in columns:
+    name, marked = "truth", [n for n in columns if n.startswith(TRUTH_MARK)]
+    if truth is not None and len(names_of(truth, columns)) > 1:
+        name, marked = truth, names_of(truth, columns)
+    if not marked or name in columns or not set(marked) <= set(columns):
         return dict(columns)
-    names, rows = list(map(unmarked, marked)), marks(_cells_of(marked))
-    lists = [[names[j] for j in np.flatnonzero(row)] for row in rows]
+    labels = list(map(unmarked, marked))
+    rows = marks(_cells_of({n: typed_column(columns[n]) for n in marked}))
+    lists = [[labels[j] for j in np.flatnonzero(row)] for row in rows]
     several = bool((rows.sum(axis=1) > 1).any())
     texts = [json.dumps(own) if several else next(iter(own), None) for own in lists]
-    others = {name: c for name, c in columns.items() if name not in marked}
-    return {**others, "truth": np.array(texts, dtype=object)}
+    others = {n: column for n, column in columns.items() if n not in marked}
+    return {**others, name: np.array(texts, dtype=object)}
 
 
 def silent_rows(columns: Mapping[str, Column], form: Form) -> Mask:

@@ -58,6 +58,12 @@ class ReadOptions:
         if self.sep == "":
             raise ValueError(f"{argument('sep')} must not be empty.")
 
+    @classmethod
+    def of(cls, *, labels: Any, ignore: Sequence[str], **given: Any) -> "ReadOptions":
+        """Options as a caller gives them; `labels` may say what the columns are."""
+        names, form = labels if hasattr(labels, "form") else (labels, None)
+        return cls(labels=names, form=form, ignore=tuple(ignore), **given)
+
     def completed(self, meta: Mapping[str, Any]) -> "ReadOptions":
         """Add what our own writer noted down in a file; what the caller said counts."""
         if meta.get("task") not in TASKS:

@@ -11,12 +11,13 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from partlearn.io._arff import read_arff
-from partlearn.io._columns import Encode, read_table
+from partlearn.io._columns import Encode, bunch_of
 from partlearn.io._errors import DataError, DataFormatError, DataLimitError
 from partlearn.io._evidence import KEYS, read_evidence
 from partlearn.io._files import regular_size
 from partlearn.io._formats import format_of
-from partlearn.io._label_forms import LabelColumns, label_choice
+from partlearn.io._frame import read_noted
+from partlearn.io._label_forms import label_choice
 from partlearn.io._libsvm import read_libsvm
 from partlearn.io._mat5 import read_mat5
 from partlearn.io._mat73 import read_hdf5
@@ -24,7 +25,6 @@ from partlearn.io._npz import csr_parts, parse_meta, read_npz
 from partlearn.io._options import (
     Budget,
     Direction,
-    Form,
     Limits,
     ReadOptions,
     Sparse,
@@ -209,17 +209,12 @@ def read(
            [0, 1]])
     """
     source = Path(path)
-    form: Form | None = None
-    chosen = label_choice(labels, raters=raters, weights=weights, marks=marks)
-    if isinstance(chosen, LabelColumns):
-        labels, form = chosen
-    options = ReadOptions(
+    options = ReadOptions.of(
         task=task,
-        labels=labels,
+        labels=label_choice(labels, raters=raters, weights=weights, marks=marks),
         truth=truth,
         sep=sep,
-        form=form,
-        ignore=tuple(ignore),
+        ignore=ignore,
         bags=bags,
         data_key=data_key,
         candidates_key=candidates_key,
@@ -234,7 +229,9 @@ def read(
         if kind in _MATRICES:
             budget = Budget(limits or Limits(), regular_size(source))
             return _MATRICES[kind](source, options, budget)
-        return read_table(source, options, limits, encoding, kind, encode)
+        columns, note = read_noted(source, encoding, limits, kind)
+        budget = Budget.of_table(regular_size(source), limits)
+        return bunch_of(columns, options, budget, note=note, format=kind, encode=encode)
     except DataError as error:
         raise error.at(source) from error.__cause__
     except (MemoryError, RecursionError) as error:

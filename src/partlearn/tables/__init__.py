@@ -17,9 +17,7 @@ from partlearn.tables._column_kinds import ColumnKind, as_names, check_names, fi
 from partlearn.tables._dataset import (
     Dataset,
     dataset_of,
-    encode_columns,
     feature_names,
-    refuse_for_matrix,
 )
 from partlearn.tables._deciding import deciding_columns, warn_of_columns
 from partlearn.tables._encoder import TableEncoder

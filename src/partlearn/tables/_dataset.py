@@ -15,13 +15,17 @@ from scipy import sparse
 from sklearn.utils import Bunch
 
 from partlearn._arguments import argument
-from partlearn.candidates import Evidence, Tags
+from partlearn.candidates import Evidence, Tags, bag_runs
 from partlearn.io import (
     AmbiguousDataError,
+    Budget,
     Columns,
+    DataError,
     DataFormatError,
     LabelColumns,
+    ReadOptions,
     bag_columns,
+    bunch_of,
     columns_of,
     find_truth,
     format_of,
@@ -29,7 +33,7 @@ from partlearn.io import (
     load_columns,
     open_tables,
     read,
-    read_columns,
+    read_noted,
     tag_columns,
     take_rows,
     with_truth,
@@ -95,6 +99,12 @@ class Dataset:
         What :func:`partlearn.io.read` returned, if it is a matrix.
     path : Path or None
         The file.
+    table : dict of str to ndarray
+        Columns of a table as they were read, one for each label that is marked.
+    note : dict
+        What :func:`partlearn.io.write` noted down in a file with a table.
+    given : dict
+        Arguments of :func:`partlearn.io.read` as the caller gave them.
     """
 
     X: Any
@@ -107,6 +117,9 @@ class Dataset:
     bags: Any = None
     bunch: Bunch | None = None
     path: Path | None = None
+    table: Columns = field(default_factory=dict)
+    note: dict[str, Any] = field(default_factory=dict)
+    given: dict[str, Any] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -239,6 +252,44 @@ class Dataset:
             return None
         return tag_columns(self.X, [self.truth_column], sep=self.sep)[0]
 
+    def to_bunch(self) -> Bunch:
+        """All rows as arrays, as :func:`partlearn.io.read` returns them.
+
+        Returns
+        -------
+        bunch : Bunch
+            Columns that are not numbers are encoded; ``columns`` is then the table.
+        """
+        bunch = self.bunch
+        if bunch is None:
+            kind = "data frame" if self.path is None else format_of(self.path, None)
+            size = 0 if self.path is None else self.path.stat().st_size
+            try:
+                bunch = bunch_of(
+                    self.table,
+                    ReadOptions.of(**self.given),
+                    Budget.of_table(size),
+                    note=self.note,
+                    format=kind,
+                    encode=self._encode,
+                )
+            except DataError as error:
+                raise error if self.path is None else error.at(self.path) from None
+        runs = isinstance(self.bags, str) and self.bags == "runs"
+        if runs and bunch.candidates is not None:
+            bunch.bags = bag_runs(bunch.candidates)
+        return bunch
+
+    def _encode(self, columns: Columns) -> tuple[Any, list[str]]:
+        """Matrix and names of the features; roles of other columns do not count."""
+        roles: dict[str, Any] = {
+            role: [name for name in as_names(names) if name in columns]
+            for role, names in self.roles.items()
+        }
+        encoder = TableEncoder(**roles)
+        X = encoder.fit_transform(columns)
+        return X, list(encoder.get_feature_names_out().tolist())
+
     def contents(self, rows: Any = slice(None)) -> Columns | None:
         """Columns of some rows to show beside their labels; None of a sparse matrix."""
         if self.bunch is None:
@@ -308,17 +359,21 @@ def dataset_of(
     chosen = dict(roles or {})
     hidden = as_names(chosen.pop("ignore", ()))
     path = Path(source) if isinstance(source, (str, os.PathLike)) else None
+    given: dict[str, Any] = {
+        "labels": labels,
+        "truth": truth,
+        "sep": sep,
+        "task": None if task == "single" else task,
+        "ignore": hidden,
+    }
     if path is not None and not is_table(path):
-        refuse_for_matrix(path, chosen, bags)
+        _refuse_for_matrix(path, chosen, bags)
         if task == "tags":
             raise ValueError(
                 f"{argument('task', 'tags')} is for tables; {path.name} is a matrix of "
                 "numbers."
             )
-        given: Any = None if task == "single" else task
-        bunch = read(
-            path, labels=labels, truth=truth, sep=sep, task=given, ignore=hidden
-        )
+        bunch = read(path, **given)
         if bags == "bags":
             if bunch.get("bags") is None:
                 raise ValueError(
@@ -335,17 +390,20 @@ def dataset_of(
             bunch=bunch,
             path=path,
         )
-    columns: Any
+    table: Any
+    note: dict[str, Any] = {}
     if isinstance(source, list) and isinstance((source or [0])[0], (str, os.PathLike)):
-        columns = TableFiles(source)
+        table = TableFiles(source)
     elif path is not None:
-        columns = with_truth(read_columns(path, encoding=encoding))
+        table, note = read_noted(path, encoding)
     else:
-        columns = with_truth(columns_of(source))
+        table = columns_of(source)
+    columns = table if isinstance(table, TableFiles) else with_truth(table, truth)
     check_names(hidden, columns, "ignore")
     free_bags = [name for name in bag_columns(columns) if name not in hidden]
-    several = task in ("tags", "pml", "multilabel")
-    if bags is None and len(free_bags) == 1 and not several:
+    tags = task in ("tags", "pml", "multilabel")
+    given["bags"] = bags if isinstance(bags, str) and bags != "runs" else None
+    if bags is None and len(free_bags) == 1 and not tags:
         bags = free_bags[0]
     return Dataset(
         columns,
@@ -354,36 +412,13 @@ def dataset_of(
         hidden,
         chosen,
         sep,
-        "tags" if several else "single",
+        "tags" if tags else "single",
         bags,
         path=path,
+        table=table,
+        note=note,
+        given=given,
     )
-
-
-def encode_columns(columns: Columns, **roles: Any) -> tuple[Any, list[str]]:
-    """Matrix and names of features of a table, for ``read(encode=)``.
-
-    Parameters
-    ----------
-    columns : mapping of str to ndarray
-        The columns of the features.
-    **roles : list of str
-        Arguments of :class:`TableEncoder`; columns that are not there are passed over.
-
-    Returns
-    -------
-    X : ndarray of shape (n_rows, n_features)
-        Encoded rows.
-    names : list of str
-        Names of the features.
-    """
-    known: dict[str, Any] = {
-        role: [name for name in as_names(names) if name in columns]
-        for role, names in roles.items()
-    }
-    encoder = TableEncoder(**known)
-    X = encoder.fit_transform(columns)
-    return X, list(encoder.get_feature_names_out().tolist())
 
 
 def _names_in(labels: Any) -> list[str]:
@@ -409,29 +444,18 @@ def check_truth(
     return truth
 
 
-def refuse_for_matrix(path: Path, roles: Mapping[str, Any], bags: Any) -> None:
-    """Raise if something was said that only a table has.
-
-    Parameters
-    ----------
-    path : Path
-        A file with a matrix.
-    roles : mapping
-        Arguments of :class:`TableEncoder`.
-    bags : object
-        Bags of the rows.
-    """
+def _refuse_for_matrix(path: Path, roles: Mapping[str, Any], bags: Any) -> None:
+    """Raise where an argument is given that a matrix has no use for."""
     if said := next((name for name, value in roles.items() if value), None):
         raise ValueError(
             f"{argument(said)} is for tables; {path.name} is a matrix of numbers. "
-            "Leave "
-            "it out."
+            "Leave it out."
         )
     if bags not in (None, "runs", "bags"):
         raise ValueError(
             f"{argument('bags')}: {path.name} is a matrix of numbers without a column "
-            f"{bags!r}; "
-            "use runs, bags for the bags of a NumPy archive, or leave it out."
+            f"{bags!r}; use runs, bags for the bags of a NumPy archive, or leave it "
+            "out."
         )
 
 
