@@ -4,7 +4,7 @@ What does each kind of label become?
 
 Sets, weights, "not this one", a coarse category, an interval, votes of annotators: all
 of them are evidence about one true label. The same rows get each kind, made from the
-truth; grey is what the labels alone say, blue what they say together with the features.
+truth; gray is what the labels alone say, blue what they say together with the features.
 """
 
 # %%

@@ -64,5 +64,5 @@ for (name, kind), share in shares.items():
     print(f"{name:18s} {kind:13s} {share:.2f}")
 
 # %%
-# Candidate sets make the leak worse: neighbours of a row in the left picture vote on
+# Candidate sets make the leak worse: neighbors of a row in the left picture vote on
 # its confidences, and they were placed there by the very set that is to be judged.

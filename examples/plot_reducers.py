@@ -3,7 +3,7 @@ What does each reducer see in ambiguous digits?
 ===============================================
 
 Eight reducers learn from images of handwritten digits whose labels are sets: the true
-digit and two false ones. Each finds its own directions; the first two are drawn. Colour
+digit and two false ones. Each finds its own directions; the first two are drawn. Color
 and mark are the most likely label, opacity is the confidence: what is pale is
 undecided.
 """

@@ -37,13 +37,13 @@ settings = {
     "all three, pooled": ("linear", "rbf", "laplacian"),
 }
 models = {
-    # Without votes of neighbours the geometries themselves show.
+    # Without votes of neighbors the geometries themselves show.
     name: CRISPClassifier(geometries, use_neighbors=False).fit(X, candidates)
     for name, geometries in settings.items()
 }
 
 # %%
-# Where each of them would put new rows on a grid: colour and mark are the most likely
+# Where each of them would put new rows on a grid: color and mark are the most likely
 # class, opacity the probability. Pale borders are where it is not sure.
 
 horizontal, vertical = np.meshgrid(

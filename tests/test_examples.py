@@ -10,5 +10,5 @@ def test_a_messy_table_goes_through(capsys):
     """Two processes, a model loaded in Python, new columns and a missing one."""
     runpy.run_path(str(EXAMPLES / "messy_table.py"))
     text = capsys.readouterr().out
-    assert "60 rows labelled, 1 unlike the training rows" in text
+    assert "60 rows labeled, 1 unlike the training rows" in text
     assert "The table lacks columns that the model was fitted on: 'product'" in text

@@ -136,7 +136,7 @@ def test_neighbours_are_counted_in_blocks():
     heard = []
     with on_progress(lambda *event: heard.append(event)):
         self_neighbors(np.random.RandomState(0).normal(size=(5000, 12)), 3)
-    assert heard[0] == ("nearest neighbours", 0, heard[-1][2])
+    assert heard[0] == ("nearest neighbors", 0, heard[-1][2])
     assert heard[-1][1] == heard[-1][2] == len(heard) - 1
 
 

@@ -113,7 +113,7 @@ RULES = {
     "A set of possible labels, one of which is true": names(r"\w*label_?sets?\w*"),
     "Graded likelihood of each label": names(r"\w*beliefs?\w*"),
     "Estimated probability of each candidate of a training row": names(
-        r"\w*(belief|certaint)\w*"
+        r"\w*(belief|certainty)\w*"
     ),
     "Several true labels": text(r"(?i)\bmultiple[ _]labels?\b", *SOURCES, *PAGES),
     "Rows that share one list of labels": text(

@@ -17,7 +17,7 @@ def covariance_directions(Z, F):
 
 
 class CandidateCovariance(BaseReducer):
-    """Alternate between directions and the votes of the neighbours along them."""
+    """Alternate between directions and the votes of the neighbors along them."""
 
     def __init__(
         self, n_components=None, *, n_neighbors=8, max_iter=3, standardize=True

@@ -73,10 +73,10 @@ def disambiguate(
         Separator of labels in a column of a table; ``|``, ``;`` and ``,`` are
         recognized, and ``"none"`` reads each cell as one label.
     raters, weights, marks : str or list of str, default=None
-        Instead of `y`, columns of a table that hold the labels of one rater each, the
-        weights of the label that the column is named after, or marks for it. The
-        meaning of several columns `y` is inferred from their cells; ``result.read_as``
-        describes it.
+        Label columns of a table, instead of `y`. A column of `raters` holds the labels
+        given by one annotator. A column of `weights` or `marks` is named after a label
+        and holds its weight, or a mark in the rows that have it. The meaning of several
+        columns `y` is inferred from their cells; ``result.read_as`` describes it.
     bags : array-like of shape (n_samples,) or str, default=None
         Bag of each row, such as the photograph of a face: rows of a bag share one list
         of labels, each of which belongs to at least one of them. A column of a table;
@@ -321,7 +321,7 @@ def _encoded(
     encoder: tables.TableEncoder | None,
     sep: str | None,
 ) -> tuple[Any, Any, NDArray[Any] | None, Indices | None, Sequence[str]]:
-    """Features, labels, names of rows, labelled rows, and columns of features."""
+    """Features, labels, names of rows, labeled rows, and columns of features."""
     columns = tables.columns_of(X)
     if y is None:
         y = tables.label_columns(None, columns)

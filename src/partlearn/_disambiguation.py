@@ -41,8 +41,8 @@ class Disambiguation:
     Attributes
     ----------
     label : ndarray of shape (n_samples,)
-        The most likely candidate, after votes and weights any label; the first of
-        equal ones.
+        The most likely candidate or, with votes and weights, the most likely label; the
+        first one of a tie.
     confidence : ndarray of shape (n_samples,)
         Confidence of that label.
     margin : ndarray of shape (n_samples,)
@@ -56,13 +56,13 @@ class Disambiguation:
     index : ndarray of shape (n_samples,)
         Names of the rows: the index of a data frame, or numbers from 0.
     method : str
-        Class that found the labels.
+        Name of the class that estimated the labels.
     space : callable
-        Computes the rows in the space that the method found, or the features.
+        Returns the rows in the space of the method, or their features.
     reasons : callable
-        Computes why rows got their labels, for :meth:`why`.
+        Returns the reasons for labels, for :meth:`why`.
     rows : ndarray of int, shape (n_samples,), or None
-        Rows of the table that these are; None where all rows had labels.
+        Numbers of these rows in the table; None if all rows of the table had labels.
     annotators : Annotators or None
         Where the labels came from votes: ``name``, ``accuracy`` and ``n_votes``.
     read_as : str
@@ -76,8 +76,7 @@ class Disambiguation:
     miss_rate : MissRate or None
         Where a miss rate was given or estimated: ``rate``, ``low`` and ``high``.
     halves : callable or None
-        Where the labels came from votes: finds the labels once from each half of the
-        annotators.
+        With votes: estimates the labels once from each half of the annotators.
     column_importances : dict of str to float
         Share of each column in the importances, largest first: ``feature_importances_``
         of the method, parts of a date and levels of a category added up. Empty where
@@ -318,7 +317,7 @@ class Disambiguation:
         truth : array-like of shape (n_samples,), default=None
             True labels, as for :meth:`agreement`.
         images : sequence, default=None
-            A picture per row: the path of a local image file, or a 2-D array of grey
+            A picture per row: the path of a local image file, or a 2-D array of gray
             values.
         n_review : int, default=100
             Number of rows to review.

@@ -21,9 +21,10 @@ def on_progress(callback: Callable[[str, int, int], object] | None) -> Iterator[
     callback : callable or None
         Called with the name of a loop, the number of finished iterations, and the
         number of iterations at most: before each iteration, and once with both numbers
-        equal when the loop ends. Loops may be nested: the folds that choose a number of
-        directions hold the iterations of their fits. What is done in one step, such as
-        an eigenproblem, is a loop of one. None hears nothing.
+        equal when the loop ends. Loops may be nested, such as the iterations of a fit
+        inside the folds of a cross-validation. Work that is done in one step, such as
+        an eigenproblem, counts as a loop of one iteration. With None nothing is
+        reported.
 
     Examples
     --------

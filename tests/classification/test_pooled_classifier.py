@@ -94,7 +94,7 @@ def test_names_weights_groups_and_other_classifiers():
 
 
 def test_nothing_to_pool():
-    with pytest.raises(ValueError, match="one learner or more"):
+    with pytest.raises(ValueError, match="one classifier or more"):
         PooledClassifier([]).fit(X, S)
     with pytest.raises(ValueError, match="two classes"):
         PooledClassifier([PLKNN()]).fit(X, np.zeros(len(X)))

@@ -111,7 +111,7 @@ def test_of_many_rows_a_part_is_held_out(files, capsys, tmp_path, monkeypatch):
 def test_predict_is_the_same_from_python(files, capsys, tmp_path):
     out = tmp_path / "predictions.csv"
     assert predicted(files, files / "new.csv", out) == 0
-    assert "30 rows labelled, 0 unlike" in capsys.readouterr().out
+    assert "30 rows labeled, 0 unlike" in capsys.readouterr().out
     columns = read_columns(files / "train.csv")
     model = PartialClassifier(
         "pl-knn", labels="candidates", id="ticket", ignore="answer"
@@ -137,7 +137,7 @@ def test_two_processes(files, tmp_path):
         )
     assert predicted(files, files / "new.csv", out) == 0
     assert done.stdout == out.read_bytes()
-    assert b"30 rows labelled" in done.stderr
+    assert b"30 rows labeled" in done.stderr
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".tsv", ".csv.gz", ".arrow"])
@@ -645,7 +645,7 @@ def test_quality_by_label_and_on_later_rows(run, tmp_path, monkeypatch):
     monkeypatch.setattr(SIZES, "exact_rows", 50)
     _, text, _ = run(*words)
     assert "(up to 10 rows, once, by a model of 40; the saved model" in text
-    assert "model learnt from all" in text
+    assert "model learned from all" in text
 
 
 def test_corrections_of_tags_are_refused(run, tmp_path):

@@ -144,7 +144,7 @@ def holm(p_values: Any) -> np.ndarray:
 
 
 def wilcoxon_holm(scores: Any, *, control: int | None = None) -> np.ndarray:
-    """Wilcoxon signed-rank tests of pairs of methods, corrected by Holm.
+    """Wilcoxon signed-rank tests of pairs of methods, with Holm's correction.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Labelling confidences: where they start, how neighbours refine them, what a fit left.
+"""Labeling confidences: where they start, how neighbors refine them, what a fit left.
 
 A confidence matrix ``F`` has the shape of the candidate matrix ``S``, is zero outside
 it, and its rows sum to one.

@@ -503,7 +503,7 @@ def no_evidence(rows: Indices, what: str) -> str:
     return (
         f'Rows without {what}: {some_rows(rows)}. Pass empty="drop" to leave them '
         '(the rest is then for X[labels.rows]) or empty="all" to treat them as '
-        "unlabelled."
+        "unlabeled."
     )
 
 

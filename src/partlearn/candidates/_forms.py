@@ -40,7 +40,7 @@ or sequence of mappings
         mappings, or ``0 .. n_classes - 1``.
     empty : {"error", "drop", "all"}, default="error"
         Treatment of rows of zeros: raise, leave them out (the features are then
-        ``X[labels.rows]``), or treat them as unlabelled.
+        ``X[labels.rows]``), or treat them as unlabeled.
 
     Returns
     -------

@@ -143,9 +143,9 @@ def cooccurring_candidates(
 ) -> Mask:
     """Add one false label, which is the partner of the true one with probability `eps`.
 
-    Every class has one partner class. An ambiguous row gets its partner with
-    probability `eps` and otherwise one of the remaining wrong labels, uniformly. With
-    ``eps=1`` a class and its partner can hardly be distinguished.
+    Every class has one partner class. In an ambiguous row the partner is added with
+    probability `eps`, and otherwise one of the other wrong labels, drawn uniformly.
+    With ``eps=1`` a class and its partner can hardly be distinguished.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def instance_candidates(
     y : array-like of shape (n_samples,)
         True labels.
     estimator : classifier with ``predict_proba``, default=None
-        By default a standardised logistic regression; sparse columns are only scaled.
+        By default a standardized logistic regression; sparse columns are only scaled.
     rate : float, default=1.0
         Scales all probabilities; at 1 the likeliest wrong label is always a candidate.
     cv : int, default=5

@@ -98,7 +98,7 @@ def held_out_miss_rate(expected: Array, given: Indices) -> MissRate:
     """Estimate the share of wrong labels from predictions made without them.
 
     Two estimates of which neither is right: EM attributes too little to errors, since
-    the predictions were learnt from the wrong labels, too; the confident joint too
+    the predictions were learned from the wrong labels, too; the confident joint too
     much, since it counts wrong predictions.
 
     Parameters

@@ -67,7 +67,7 @@ def from_votes(
     Parameters
     ----------
     rows : array-like of shape (n_votes,)
-        Row of `X` that was labelled: its number, counted from 0, or its name where
+        Row of `X` that was labeled: its number, counted from 0, or its name where
         `index` is given. Not every annotator need see every row, and one may vote
         twice.
     annotators : array-like of shape (n_votes,)
@@ -83,7 +83,7 @@ def from_votes(
         Names of the rows of `X`, in their order, where `rows` holds names.
     empty : {"error", "drop", "all"}, default="error"
         Treatment of rows without votes: raise, leave them out (the features are then
-        ``X[votes.rows]``), or keep them as unlabelled.
+        ``X[votes.rows]``), or keep them as unlabeled.
 
     Returns
     -------

@@ -87,7 +87,7 @@ def from_text(
     classes: ArrayLike | None = None,
     empty: EmptyRows = "error",
 ) -> Evidence:
-    """Read label sets from text: ``cat|dog``, ``["cat", "dog"]`` or lists themselves.
+    """Read candidate sets from text such as ``cat|dog``, or from lists.
 
     Parameters
     ----------
@@ -96,14 +96,13 @@ def from_text(
         Python write them; or such collections themselves. An empty string or list,
         None, NaN and, without `classes`, words such as ``NA`` and ``?`` are empty sets.
     sep : str, "auto" or None, default="auto"
-        The separator. "auto" finds ``|``, ``;`` or ``,``; none of them, or more than
-        one, is an error, since every distinct text would quietly become a class. None
-        says that every text is one label.
+        The separator. "auto" recognizes ``|``, ``;`` and ``,``, and raises an error if
+        the texts hold none of them or more than one. With None every text is one label.
     classes : array-like of shape (n_classes,), default=None
         The classes and their order; the sorted labels by default.
     empty : {"error", "drop", "all"}, default="error"
         Treatment of empty sets: raise, leave the rows out (the features are then
-        ``X[labels.rows]``), or treat them as unlabelled.
+        ``X[labels.rows]``), or treat them as unlabeled.
 
     Returns
     -------
@@ -112,7 +111,7 @@ def from_text(
 
     See Also
     --------
-    parse_candidates : Splits at a given delimiter and nothing else.
+    parse_candidates : Splits at a given delimiter only.
 
     Examples
     --------

@@ -62,7 +62,7 @@ def check_candidates(
         of its names is a class or they merely count ``0, 1, ...``.
     empty : {"error", "drop", "all", "keep"}, default="error"
         Treatment of rows without candidates: raise, leave them out, treat them as
-        unlabelled, so that every class is possible, or keep them, which only
+        unlabeled, so that every class is possible, or keep them, which only
         makes sense where a row may have no label at all (multi-label data).
     return_rows : bool, default=False
         Also return the indices of the rows that were kept.
@@ -98,7 +98,7 @@ def check_candidates(
             f"Every row needs at least one candidate label; rows without any: "
             f"{some_rows(bare)}. Pass the labels through "
             'check_candidates(y, empty="drop") to leave these rows out, or '
-            'empty="all" to treat them as unlabelled.'
+            'empty="all" to treat them as unlabeled.'
         )
     if bare.size and empty == "all":
         S[bare] = True

@@ -68,13 +68,14 @@ default=None
     encoder : TableEncoder, default=None
         Kinds of the columns of a table; inferred by default.
     raters, weights, marks : str or list of str, default=None
-        Instead of `candidates`, columns of a table that hold the labels of one rater
-        each, the weights of the label that the column is named after, or marks for it.
+        Label columns of a table, instead of `candidates`. A column of `raters` holds
+        the labels given by one annotator. A column of `weights` or `marks` is named
+        after a label and holds its weight, or a mark in the rows that have it.
     bags : array-like of shape (n_samples,) or str, default=None
         Rows that share one list of labels, as for :func:`partlearn.disambiguate`.
         Without it, a finding reports rows that look like bags.
     task : {"single", "tags"}, default="single"
-        Whether one of the labels of a row of a table is true, or any number of them.
+        Whether one label of each row is true ("single"), or any number ("tags").
 
     Returns
     -------

@@ -35,7 +35,7 @@ def ambiguity_degree(
 
     With known truth this is the ambiguity degree of Cour, Sapp and Taskar (2011),
     the largest probability of a false label given the true one; at 1 a label cannot
-    be learnt. Without truth, candidate labels stand in for true ones, which bounds
+    be learned. Without truth, candidate labels stand in for true ones, which bounds
     the quantity only roughly.
     """
     q = S.shape[1]

@@ -221,10 +221,10 @@ class PLECOC(BaseScoreClassifier):
         drawn = draw_code(S[:, seen], length, size, self.max_tries, rng)
         if drawn.shape[1] == 0:
             raise ValueError(
-                f"No division of the {q} classes leaves at least min_size={size} rows "
-                "whose candidates all lie on one side, and some on either side: the "
-                "candidate sets are too large, or all alike (one class, in effect). "
-                "Lower `min_size` or use another learner."
+                f"No division of the {q} classes has rows on both sides and at least "
+                f"min_size={size} rows whose candidates all fall on one side: the "
+                "candidate sets are too large, or all alike. Lower `min_size` or use "
+                "another classifier."
             )
         if drawn.shape[1] < length and q > _FEW_CLASSES:
             warn_caller(
@@ -236,7 +236,7 @@ class PLECOC(BaseScoreClassifier):
             warn_caller(
                 "Some classes have the same code and cannot be distinguished, since no "
                 f"column with at least min_size={size} rows divides them; lower "
-                "`min_size` or use another learner."
+                "`min_size` or use another classifier."
             )
         code = np.ones((S.shape[1], drawn.shape[1]), dtype=np.int8)
         code[seen] = drawn

@@ -1,4 +1,4 @@
-"""Several learners pooled by how well they expect the labels of held-out rows."""
+"""Several classifiers pooled by how well they expect the labels of held-out rows."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -42,7 +42,7 @@ def for_candidates(estimator: Any, random_state: Any = None) -> Any:
 
     Returns
     -------
-    learner : classifier
+    classifier : classifier
         One whose `fit` takes candidate labels.
     """
     last = estimator
@@ -55,7 +55,7 @@ def for_candidates(estimator: Any, random_state: Any = None) -> Any:
 
 @lazy_rows
 class PooledClassifier(BaseCandidateClassifier):
-    r"""Pool the probabilities of several learners, or calibrate those of one.
+    r"""Pool the probabilities of several classifiers, or calibrate those of one.
 
     Counterpart of VotingClassifier, StackingClassifier and CalibratedClassifierCV of
     scikit-learn for candidate labels.
@@ -66,14 +66,14 @@ class PooledClassifier(BaseCandidateClassifier):
         Learners for candidate labels; other classifiers are put into a
         :class:`CandidateClassifier`.
     weights : {"held-out", "equal"}, default="held-out"
-        "held-out" chooses the weights by which learners are pooled so that they expect
+        "held-out" chooses the weights by which classifiers are pooled so that they expect
         the candidates of rows that they were not fitted on: stacking, and of a single
-        learner calibration. "equal" takes the mean of the probabilities, without folds:
+        classifier calibration. "equal" takes the mean of the probabilities, without folds:
         soft voting.
     cv : int, default=5
         Number of folds, which spread rare labels.
     random_state : int, RandomState or None, default=None
-        Draws the folds, those of learners in a :class:`CandidateClassifier` too.
+        Draws the folds, those of classifiers in a :class:`CandidateClassifier` too.
     n_jobs : int or None, default=None
         Fits in parallel; the result does not depend on it.
 
@@ -84,11 +84,11 @@ class PooledClassifier(BaseCandidateClassifier):
     estimators_ : list of classifiers
         Learners fitted on all rows; their classes are column numbers.
     weights_ : ndarray of shape (n_estimators,) or None
-        Exponents of the learners' probabilities, which need not sum to one; None where
-        all count alike. Below one a single learner becomes less certain, above one
+        Exponents of the classifiers' probabilities, which need not sum to one; None where
+        all count alike. Below one a single classifier becomes less certain, above one
         more.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Confidence in each candidate of each training row, by learners that did not see
+        Confidence in each candidate of each training row, by classifiers that did not see
         the row. Only for ``weights="held-out"``.
     n_features_in_ : int
         Number of features seen in `fit`.
@@ -102,14 +102,14 @@ class PooledClassifier(BaseCandidateClassifier):
 
     Notes
     -----
-    With evidence :math:`L` and held-out probabilities :math:`P^e` of learner :math:`e`,
+    With evidence :math:`L` and held-out probabilities :math:`P^e` of classifier :math:`e`,
     the pool is :math:`P \propto \prod_e (P^e)^{w_e}`, and the weights, between 0 and 5,
     maximize the mean of :math:`\log \sum_j L_{ij} P_{ij}` less a small penalty that
-    keeps them near equal ones, as in CRISPClassifier. Of a single learner :math:`1/w`
+    keeps them near equal ones, as in CRISPClassifier. Of a single classifier :math:`1/w`
     is the temperature of temperature scaling. Probabilities are mixed with 0.001 of
     uniform ones first, so that none is zero.
 
-    Cost: ``cv + 1`` fits of each learner.
+    Cost: ``cv + 1`` fits of each classifier.
 
     References
     ----------
@@ -155,7 +155,7 @@ class PooledClassifier(BaseCandidateClassifier):
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
-        """Fit the learners, and choose how to pool them.
+        """Fit the classifiers, and choose how to pool them.
 
         Parameters
         ----------
@@ -175,13 +175,13 @@ class PooledClassifier(BaseCandidateClassifier):
             The fitted classifier.
         """
         if not self.estimators:
-            raise ValueError("`estimators` must hold one learner or more; got none.")
+            raise ValueError("`estimators` must hold one classifier or more; got none.")
         X, labels = validate_evidence(
             self, X, y, accept_sparse="csr", ensure_min_samples=2
         )
         check_two_classes(self.classes_, type(self).__name__)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        learners = [for_candidates(estimator, seed) for estimator in self.estimators]
+        classifiers = [for_candidates(estimator, seed) for estimator in self.estimators]
         columns = recoded(labels)
         parallel = Parallel(n_jobs=self.n_jobs)
         self.weights_: Array | None = None
@@ -192,11 +192,11 @@ class PooledClassifier(BaseCandidateClassifier):
             )
             folds = list(splitter.split(X, labels.candidates, groups))
             parts = parallel(
-                delayed(_held_out)(learner, X, columns, train, test)
-                for learner in learners
+                delayed(_held_out)(classifier, X, columns, train, test)
+                for classifier in classifiers
                 for train, test in folds
             )
-            experts = np.empty((len(learners), *labels.shape))
+            experts = np.empty((len(classifiers), *labels.shape))
             for k, part in enumerate(parts):
                 experts[k // len(folds), folds[k % len(folds)][1]] = part
             L = np.asarray(labels.weights, dtype=np.float64)
@@ -204,7 +204,7 @@ class PooledClassifier(BaseCandidateClassifier):
             F = L * self._pooled(list(experts))
             self.label_confidence_ = F / F.sum(axis=1, keepdims=True)
         self.estimators_ = parallel(
-            delayed(_fit)(learner, X, columns) for learner in learners
+            delayed(_fit)(classifier, X, columns) for classifier in classifiers
         )
         return self
 
@@ -214,7 +214,7 @@ class PooledClassifier(BaseCandidateClassifier):
         return log_linear_pool(experts, self.weights_)
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probabilities of the pooled learners.
+        """Probabilities of the pooled classifiers.
 
         Parameters
         ----------
@@ -227,19 +227,21 @@ class PooledClassifier(BaseCandidateClassifier):
             Rows sum to one; columns in the order of ``classes_``.
         """
         X = self._validate_predict(X)
-        return self._pooled([_confidences(learner, X) for learner in self.estimators_])
+        return self._pooled(
+            [_confidences(classifier, X) for classifier in self.estimators_]
+        )
 
 
-def _fit(learner: Any, X: Any, columns: Any) -> Any:
-    return clone(learner).fit(X, columns)
+def _fit(classifier: Any, X: Any, columns: Any) -> Any:
+    return clone(classifier).fit(X, columns)
 
 
-def _confidences(learner: Any, X: Any) -> Array:
-    P = np.asarray(learner.predict_proba(X), dtype=np.float64)
+def _confidences(classifier: Any, X: Any) -> Array:
+    P = np.asarray(classifier.predict_proba(X), dtype=np.float64)
     return (P + _SMOOTHING / P.shape[1]) / (1 + _SMOOTHING)
 
 
 def _held_out(
-    learner: Any, X: Any, columns: Any, train: Indices, test: Indices
+    classifier: Any, X: Any, columns: Any, train: Indices, test: Indices
 ) -> Array:
-    return _confidences(_fit(learner, X[train], columns[train]), X[test])
+    return _confidences(_fit(classifier, X[train], columns[train]), X[test])

@@ -245,12 +245,12 @@ class PredictionSets(BaseCandidateClassifier):
             known[list(given)] = True
             labels = labels.with_known(given)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        learner = for_candidates(self.estimator, seed)
+        classifier = for_candidates(self.estimator, seed)
         columns = recoded(labels)
         if bags is not None:
-            if not has_fit_parameter(learner, "bags"):
+            if not has_fit_parameter(classifier, "bags"):
                 raise ValueError(
-                    f"{type(learner).__name__} does not use bags; leave out `bags`, or "
+                    f"{type(classifier).__name__} does not use bags; leave out `bags`, or "
                     "pass them as `groups`."
                 )
             bags = bag_codes(bags, len(labels))
@@ -262,17 +262,17 @@ class PredictionSets(BaseCandidateClassifier):
                 splitter = ShuffleSplit if groups is None else GroupShuffleSplit
                 parts = splitter(1, test_size=self.calibration_size, random_state=seed)
                 train, rows = next(parts.split(X, groups=groups))
-            self.estimator_ = _fitted(learner, X, columns, train, bags)
+            self.estimator_ = _fitted(classifier, X, columns, train, bags)
             P = self.estimator_.predict_proba(X[rows])
         else:
             folds = CandidateKFold(min(self.cv, len(labels)), random_state=seed)
             pairs = list(folds.split(X, groups=groups))
             held_out = Parallel(n_jobs=self.n_jobs)(
-                delayed(_held_out)(learner, X, columns, train, test, bags)
+                delayed(_held_out)(classifier, X, columns, train, test, bags)
                 for train, test in pairs
             )
             P, rows = np.concatenate(held_out), np.concatenate([t for _, t in pairs])
-            self.estimator_ = _fitted(learner, X, columns, slice(None), bags)
+            self.estimator_ = _fitted(classifier, X, columns, slice(None), bags)
         sample = None if gold is None else known[rows]
         self.calibration_ = Calibration.of(P, labels[rows], sample)
         self._parts = None
@@ -353,15 +353,15 @@ class PredictionSets(BaseCandidateClassifier):
         return probability_sets(P, limits)
 
 
-def _fitted(learner: Any, X: Any, columns: Any, rows: Any, bags: Any) -> Any:
+def _fitted(classifier: Any, X: Any, columns: Any, rows: Any, bags: Any) -> Any:
     params = {} if bags is None else {"bags": bags[rows]}
-    return clone(learner).fit(X[rows], columns[rows], **params)
+    return clone(classifier).fit(X[rows], columns[rows], **params)
 
 
 def _held_out(
-    learner: Any, X: Any, columns: Any, train: Indices, test: Indices, bags: Any
+    classifier: Any, X: Any, columns: Any, train: Indices, test: Indices, bags: Any
 ) -> Array:
-    fitted = _fitted(learner, X, columns, train, bags)
+    fitted = _fitted(classifier, X, columns, train, bags)
     return np.asarray(fitted.predict_proba(X[test]), dtype=np.float64)
 
 

@@ -35,22 +35,22 @@ class CandidatePruner(BaseCandidateClassifier):
     Parameters
     ----------
     estimator : classifier, default=None
-        Learner for candidate labels that is fitted on the pruned sets; by default
+        Classifier for candidate labels that is fitted on the pruned sets; by default
         :class:`CC`.
     method : {"neighbors", "conformal"}, default="neighbors"
-        "neighbors" removes candidates that are no candidates of the nearest rows.
-        "conformal" removes those that a cross-fitted classifier finds less plausible
-        than nearly all labels it chooses.
+        "neighbors" removes candidates that few of the nearest rows share. "conformal"
+        removes candidates that a cross-fitted classifier scores lower than nearly all
+        labels that it predicts.
     n_neighbors : int, default=10
         Nearest rows that vote against candidates, by the angle of standardized rows.
     tau : float, default=0.5
         Share of the candidates beyond the first that "neighbors" removes from every
         set, rounded down.
     alpha : float, default=0.05
-        Share of right labels that "conformal" may lose, as far as the labels it
-        chooses are right.
+        Share of true labels that "conformal" may remove, if the labels that its
+        classifier predicts are right.
     cv : int, default=5
-        Folds of the cross-fitted classifier of "conformal".
+        Number of folds in which "conformal" cross-fits its classifier.
 
     Attributes
     ----------
@@ -73,14 +73,14 @@ class CandidatePruner(BaseCandidateClassifier):
 
     Notes
     -----
-    Removed candidates are lost in all later steps, so pruning helps learners that
-    average over candidates and can hurt those that weight them; :meth:`lost` returns
-    how many truths were removed where they are known. No set becomes empty.
+    Removed candidates are lost in all later steps. Pruning helps classifiers that
+    average over candidates and can hurt those that weight them. :meth:`lost` returns
+    how many true labels were removed, where they are known. No set becomes empty.
 
     The neighbor-based method was published for representations of deep networks; here
     neighbors are searched among standardized features. The conformal one was published
-    with a validation set labeled by the classifier; here every row is judged by a
-    classifier that was fitted without its fold, and all rows calibrate.
+    with a validation set labeled by the classifier; here every row is scored by a
+    classifier that was fitted without its fold, and all rows are used to calibrate.
 
     References
     ----------

@@ -106,7 +106,7 @@ class TorchClassifier(BaseScoreClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
-    # Start, held-out rows and batches are drawn by place.
+    # Start, held-out rows and batches are drawn by number.
     _order_matters = ("rows", "classes")
 
     _parameter_constraints = PARAMETERS | {
@@ -212,10 +212,10 @@ class TorchClassifier(BaseScoreClassifier):
     ) -> Array:
         made = candidate_batches if self.loss == "cc" else renewing_batches
         loss = made(F.copy())
-        penalised = [p for p in net.parameters() if p.ndim > 1]
+        penalized = [p for p in net.parameters() if p.ndim > 1]
         free = [p for p in net.parameters() if p.ndim <= 1]
         groups = [
-            {"params": penalised, "weight_decay": self.lam},
+            {"params": penalized, "weight_decay": self.lam},
             {"params": free, "weight_decay": 0.0},
         ]
         adam = torch.optim.Adam(

@@ -25,7 +25,7 @@ def demo(
 ) -> None:
     """Find the labels of handwritten digits that came with five possible ones each.
 
-    The command says how many labels are found and how well new images are recognised,
+    The command says how many labels are found and how well new images are recognized,
     and writes a page on which doubtful digits can be looked at and corrected. Then
     digits come on pages with one list for each page, and every digit of the list is
     somewhere on the page. At the end it compares methods where reducing dimensions does
@@ -55,7 +55,7 @@ def demo(
     print(
         f"\nIn one sentence: from sets of {N_FALSE + 1} labels, {right:.0%} of "
         f"the digits got their right label and {new:.0%} of new images were "
-        "recognised, where logistic regression given the true labels recognises "
+        "recognized, where logistic regression given the true labels recognizes "
         f"{told:.0%}."
     )
 
@@ -63,8 +63,8 @@ def demo(
 def _label_digits(page: Path, n_rows: int) -> tuple[float, float, float]:
     """Disambiguate digits, classify new ones, tell of it and write the label report.
 
-    Returns the shares of labels found right, of new digits recognised, and of those
-    that logistic regression recognises when it is told the true labels.
+    Returns the shares of labels found right, of new digits recognized, and of those
+    that logistic regression recognizes when it is told the true labels.
     """
     import numpy as np
     from sklearn.datasets import load_digits
@@ -97,7 +97,7 @@ def _label_digits(page: Path, n_rows: int) -> tuple[float, float, float]:
         f"  labels found right                                {right:6.1%}\n"
         f"    a guess among the {N_FALSE + 1} would get                   "
         f"{1 / (N_FALSE + 1):6.1%}\n"
-        f"  new images recognised, learnt from the sets       {new:6.1%}\n"
+        f"  new images recognized, learned from the sets      {new:6.1%}\n"
         f"    logistic regression on all candidates           "
         f"{supervised(X[train][row], label):6.1%}\n"
         f"    logistic regression with the true labels        {told:6.1%}\n"

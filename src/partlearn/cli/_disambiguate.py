@@ -103,7 +103,7 @@ def _found(result: "Disambiguation", right: Any) -> tuple[dict[str, Any], list[s
     """Facts about the labels of rows, and what is said of them."""
     outcome = _outcome(result, right)
     lines = [
-        f"{outcome['rows']} rows labelled by {outcome['method']}",
+        f"{outcome['rows']} rows labeled by {outcome['method']}",
         *_headline(result, outcome),
     ]
     if result.quality is not None:

@@ -77,7 +77,7 @@ class DataOptions:
         Long table of labels, one line per row, annotator and label; the row by its
         number from 0, or by the column --id. --labels names the three columns.
     truth
-        Column of true labels: never learnt from.
+        Column of true labels: never learned from.
     sep
         What separates labels in a column; | ; and , are found without it. none: each
         cell is one label.

@@ -25,7 +25,7 @@ Save = Annotated[
 Load = Annotated[
     Path | None, typer.Option(help="Apply a saved model; nothing is fitted.")
 ]
-# Learnt columns of some rows, and the columns that stay beside them.
+# Learned columns of some rows, and the columns that stay beside them.
 Blocks = Iterable[tuple[dict[str, Any], dict[str, Any]]]
 
 
@@ -41,7 +41,7 @@ def reduce(
     save: Save = None,
     load: Load = None,
 ) -> None:
-    """Project the features onto a few directions learnt from candidate sets.
+    """Project the features onto a few directions learned from candidate sets.
 
     Columns that are not features stay in the table. Text, categories, dates and missing
     values are encoded as `partlearn train` does. With --task tags, the tags of a row
@@ -124,13 +124,13 @@ def _run(
         else:
             model = _loaded(load, role)
             blocks = _read_blocks(model, data, writer)
-        for learnt, kept in blocks:
-            if double := [name for name in learnt if name in kept]:
+        for learned, kept in blocks:
+            if double := [name for name in learned if name in kept]:
                 raise ValueError(
                     f"{data.name} has a column {double[0]!r}, and so has the result; "
                     "rename it"
                 )
-            writer.write({**learnt, **kept})
+            writer.write({**learned, **kept})
         if save is not None:
             save_model(model, save)
     names = _names_out(model)
@@ -348,15 +348,15 @@ def _table_blocks(
             else:
                 X = number_matrix(columns, features, start)
             if selects:
-                learnt = {name: raw[name] for name in names}
+                learned = {name: raw[name] for name in names}
             else:
                 Z = np.array(model.estimator.transform(X))
-                learnt = dict(zip(names, Z.T, strict=True))
+                learned = dict(zip(names, Z.T, strict=True))
         if placed is not None:
             here = (labeled >= start) & (labeled < stop)
-            for name, positions in zip(learnt, placed[here].T, strict=True):
-                learnt[name][labeled[here] - start] = positions
-        yield learnt, {n: column for n, column in raw.items() if n not in features}
+            for name, positions in zip(learned, placed[here].T, strict=True):
+                learned[name][labeled[here] - start] = positions
+        yield learned, {n: column for n, column in raw.items() if n not in features}
         start = stop
 
 

@@ -244,7 +244,7 @@ def _how(folds: int, time: str | None, part: Any) -> str:
         drawn = "later rows" if time else "rows"
         return (
             f"up to {part // 5:,} {drawn}, once, by a model of {part - part // 5:,}; "
-            "the saved model learnt from all"
+            "the saved model learned from all"
         )
     return f"{folds} later parts" if time else f"{folds} folds"
 
@@ -421,7 +421,7 @@ def predict(
             writer.write(columns)
     n = writer.n_rows
     facts: dict[str, Any] = {"rows": n, "unlike": unlike}
-    lines = [f"{n} rows labelled, {unlike} unlike the training rows: {output.out}"]
+    lines = [f"{n} rows labeled, {unlike} unlike the training rows: {output.out}"]
     if accuracy is not None:
         facts["without_label"] = without
         lines.append(

@@ -170,7 +170,7 @@ class TunedPCA(BaseReducer):
         if len(self.grid_) > 1:
             refuse_blocks(
                 X,
-                "the number of components is chosen by neighbours of rows held out",
+                "the number of components is chosen by neighbors of rows held out",
                 "n_components to one number",
             )
             hits, held_out = self._held_out_hits(X, labels, rng)

@@ -53,10 +53,10 @@ class CRISPSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=0.15
-        Number of features, or their fraction (rounded up), or all. "auto" tries sizes
-        up to three fifths of the features and takes the smallest that is about as good
-        as the best, by how often neighbors of a quarter of the rows, held out for
-        this, name one of their candidates.
+        Number of features, or their fraction (rounded up), or all. "auto" holds out a
+        quarter of the rows and tries up to three fifths of the features. It takes the
+        smallest number whose candidate hit rate, by neighbors, is about as good as the
+        best one.
     n_neighbors : int, default=8
         Number of neighbors.
     standardize : bool, default=True
@@ -81,13 +81,13 @@ class CRISPSelector(BaseSelector):
     Attributes
     ----------
     selected_ : ndarray of int
-        Selected columns, in the order in which they were picked.
+        Selected columns, in the order of their selection.
     support_ : ndarray of bool, shape (n_features,)
         Mask of the selected columns.
     scores_ : ndarray of shape (n_features,)
-        Gain of a feature when it was picked; of one that was not, its gain at the end.
+        Gain of each feature when it was selected; for the others, the gain at the end.
     ranking_ : ndarray of int, shape (n_features,)
-        1 for the first pick; features that were not picked follow by score.
+        Rank of each feature; 1 was selected first. Other features follow by score.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of each training row.
     n_iter_ : int
@@ -105,10 +105,10 @@ class CRISPSelector(BaseSelector):
 
     Notes
     -----
-    A method of this library, without a paper. A feature whose variance the picked ones
-    explain is not picked again while another adds something; constant features come
-    last. After the confidences a pick costs one pass over the data. Sparse data stay
-    sparse.
+    A method of this library, without a paper. A feature that is explained by the
+    selected ones is selected only if no other adds anything; constant features come
+    last. Once the confidences are known, each selection costs one pass over the data.
+    Sparse data stay sparse.
 
     The result does not depend on the order of the rows.
 

@@ -38,16 +38,16 @@ def selection_curve(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> SelectionCurve:
-    """Cross-validate a learner on selections of several sizes.
+    """Cross-validate a classifier on selections of several sizes.
 
-    Selection, scaling and learner are fitted on the training rows of each fold.
+    Selection, scaling and classifier are fitted on the training rows of each fold.
 
     Parameters
     ----------
     selector : selector
         Selector; it is cloned for each size.
     classifier : classifier
-        Learner for the selected features, scaled to variance one.
+        Classifier for the selected features, scaled to variance one.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Features.
     candidates : candidate labels

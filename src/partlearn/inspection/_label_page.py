@@ -159,13 +159,13 @@ def _picture(image: Any) -> str | None:
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
-def _png(grey: Array) -> bytes:
+def _png(gray: Array) -> bytes:
     """Encode gray values as a PNG image, the largest one black."""
-    if grey.ndim != 2 or not grey.size:
-        raise ValueError(f"An image must be a 2-D array; got shape {grey.shape}.")
-    grey = np.where(np.isfinite(grey), grey, 0.0)  # such as pixels outside a picture
-    low, high = float(grey.min()), float(grey.max())
-    shade = 255 - 255 * (grey - low) / ((high - low) or 1.0)
+    if gray.ndim != 2 or not gray.size:
+        raise ValueError(f"An image must be a 2-D array; got shape {gray.shape}.")
+    gray = np.where(np.isfinite(gray), gray, 0.0)  # such as pixels outside a picture
+    low, high = float(gray.min()), float(gray.max())
+    shade = 255 - 255 * (gray - low) / ((high - low) or 1.0)
     lines = b"".join(b"\0" + row.tobytes() for row in shade.round().astype(np.uint8))
 
     def section(kind: bytes, body: bytes) -> bytes:
@@ -176,7 +176,7 @@ def _png(grey: Array) -> bytes:
             + struct.pack(">I", zlib.crc32(kind + body))
         )
 
-    height, width = grey.shape
+    height, width = gray.shape
     head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     return (
         b"\x89PNG\r\n\x1a\n"

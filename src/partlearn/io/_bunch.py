@@ -138,14 +138,14 @@ def _settle(
 ) -> Task:
     missing = ""
     if candidates is None and truth is None:
-        missing = "no labels were recognised"
+        missing = "no labels were recognized"
     elif task in ("pll", "pml") and candidates is None:
         missing = (
-            f"{argument('task', task)} needs candidate sets, and none were recognised"
+            f"{argument('task', task)} needs candidate sets, and none were recognized"
         )
     elif task in ("multiclass", "multilabel") and truth is None:
         missing = (
-            f"{argument('task', task)} needs true labels, and none were recognised"
+            f"{argument('task', task)} needs true labels, and none were recognized"
         )
     if missing:
         raise AmbiguousDataError(missing, advice=f"Name them with {key_argument}.")

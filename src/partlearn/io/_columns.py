@@ -409,7 +409,7 @@ def _label_columns(
         if len(text) != 1:
             count = len(text) or "no"
             raise AmbiguousDataError(
-                f"no label column was recognised: {count} columns hold text",
+                f"no label column was recognized: {count} columns hold text",
                 advice=f"Name it with {argument('labels')} (candidate sets) or "
                 f"{argument('truth')}.",
             )

@@ -132,7 +132,7 @@ def _check_two(names: list[str], chosen: list[str]) -> None:
         shown = f"only one label, {names[0]!r}," if names else "no label at all"
         raise DataFormatError(
             f"there is {shown} in {', '.join(map(repr, chosen))}",
-            advice="Nothing can be learnt from fewer than two labels.",
+            advice="Nothing can be learned from fewer than two labels.",
         )
 
 

@@ -42,7 +42,7 @@ class LabelStudioTasks:
     control : str
         Name of the choices in the labeling interface (``from_name``).
     kind : str
-        Name of what was labelled (``to_name``).
+        Name of what was labeled (``to_name``).
     ids : ndarray of shape (n_tasks,)
         Ids of the tasks.
     columns : dict of str to ndarray

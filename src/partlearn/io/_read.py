@@ -146,9 +146,10 @@ def read(
         Separator of labels in a column; ``|``, ``;`` and ``,`` are recognized, and
         ``"none"`` reads each cell as one label.
     raters, weights, marks : str or list of str, default=None
-        Tables: instead of `labels`, several label columns that hold the labels of one
-        rater each, weights of the label that the column is named after, or marks for
-        it. The meaning of several label columns is inferred from their cells.
+        Label columns of a table, instead of `labels`. A column of `raters` holds the
+        labels given by one annotator. A column of `weights` or `marks` is named after a
+        label and holds its weight, or a mark in the rows that have it. The meaning of
+        several columns `labels` is inferred from their cells.
     ignore : list of str, default=()
         Columns or attributes to leave out.
     bags : str, default=None

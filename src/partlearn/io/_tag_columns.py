@@ -136,7 +136,7 @@ def tag_columns(
         One column of sets or lists; or several of marks (0 and 1, yes and no), of
         weights between 0 and 1, or of the sets that annotators gave.
     sep : str, default=None
-        What separates tags; ``|``, ``;`` and ``,`` are recognised.
+        What separates tags; ``|``, ``;`` and ``,`` are recognized.
     form : {"raters", "weights", "marks"}, default=None
         What several columns are; found from their cells by default.
 

@@ -146,13 +146,13 @@ def assemble(
     parts = _find(flat, part, options)
     if "data" not in parts.values:
         raise AmbiguousDataError(
-            f"no data matrix was recognised among {_listing(flat)}",
+            f"no data matrix was recognized among {_listing(flat)}",
             advice=f"Name it with {argument('data_key')}.",
         )
     parts = _choose_fold(parts, options)
     if not parts.labels:
         raise AmbiguousDataError(
-            f"no labels were recognised among {_listing(flat)}",
+            f"no labels were recognized among {_listing(flat)}",
             advice=f"Name them with {argument('candidates_key')} or "
             f"{argument('truth_key')}.",
         )

@@ -305,8 +305,8 @@ def candidate_log_likelihood(
     Returns
     -------
     likelihood : float
-        At most 0; larger is better. Of held-out rows it chooses models: on training
-        rows it is largest for models that reproduce their training labels.
+        At most 0; larger is better. Use held-out rows to compare models: on training
+        rows a model that reproduces its training labels scores best.
 
     Examples
     --------

@@ -30,7 +30,7 @@ DrawPart = Callable[[Any, Any], None]
 
 
 def _look(i: int) -> dict[str, Any]:
-    """Colour and mark of the i-th of several things."""
+    """Color and mark of the i-th of several things."""
     return {"color": COLORS[i % len(COLORS)], "marker": MARKS[i % len(MARKS)]}
 
 
@@ -91,7 +91,7 @@ def forest(comparison: Comparison, number: int) -> list[Figure]:
             f"forest-{number}",
             f"How far from {method_name(best)}, the best mean",
             "Mean difference over data sets with its 95 % interval; differences inside "
-            f"the grey band ({_compare.ROPE:g}) do not matter in practice.",
+            f"the gray band ({_compare.ROPE:g}) do not matter in practice.",
             f"{told}.",
             [("", draw)],
             (5.0, 1.0 + 0.3 * len(pairs)),

@@ -1,4 +1,4 @@
-"""Summarise a finished run in frames that every renderer reads."""
+"""Summarize a finished run in frames that every renderer reads."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 

@@ -1,4 +1,4 @@
-"""Figures as inline SVG that follows the colours of the page."""
+"""Figures as inline SVG that follows the colors of the page."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -14,12 +14,12 @@ from typing import Any
 from partlearn._pages import visible
 from partlearn.report._blocks import Draw, Figure
 
-# Told apart with any colour vision, and at least 3:1 against the light and the dark
-# ground of the page; marks repeat the distinction: colour is never the only sign.
+# Told apart with any color vision, and at least 3:1 against the light and the dark
+# ground of the page; marks repeat the distinction: color is never the only sign.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6BC8", "#A07800", "#7F7F7F")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 LINES = ("-", "--", "-.", ":")
-# Stands for the colour of text: the page decides what that is.
+# Stands for the color of text: the page decides what that is.
 INK = "#010203"
 STYLE = files("partlearn.report") / "templates" / "figures.mplstyle"
 

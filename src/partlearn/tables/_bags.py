@@ -148,7 +148,7 @@ def bag_params(estimator: Any, bags: Any) -> dict[str, Any]:
     return {f"{name}__bags" if name else "bags": bags}
 
 
-def learnt_rule(estimator: Any) -> dict[str, Any]:
+def learned_rule(estimator: Any) -> dict[str, Any]:
     """Rule and stray rate of a fitted estimator, for the bags of new rows.
 
     Parameters

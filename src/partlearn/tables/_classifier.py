@@ -68,8 +68,9 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     labels : str or list of str, default=None
         Columns with the labels, where they are not given to `fit`.
     raters, weights, marks : str or list of str, default=None
-        Instead of `labels`, columns that hold the labels of one rater each, the weights
-        of the label that the column is named after, or marks for it.
+        Label columns, instead of `labels`. A column of `raters` holds the labels given
+        by one annotator. A column of `weights` or `marks` is named after a label and
+        holds its weight, or a mark in the rows that have it.
     id : str or list of str, default=()
         Columns with the names of the rows. They are copied to the predictions and never
         used as features.
@@ -99,7 +100,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         feature.
     task : {"single", "tags"}, default="single"
         Whether one of the labels of a row is true, or any number of them: tags. Tags
-        are learnt by
+        are learned by
         :class:`~partlearn.multilabel.classification.CRISPMultiLabelClassifier`
         unless `method` names another classifier for tags.
     class_weight : dict of str to float or "balanced", default=None

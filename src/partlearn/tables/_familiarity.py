@@ -16,7 +16,7 @@ _SLACK = 1.5
 
 @dataclass(frozen=True)
 class Familiarity:
-    """Centre and spread of the training rows, and the distance that is unusual."""
+    """Center and spread of the training rows, and the distance that is unusual."""
 
     mean: Array
     whitening: Array

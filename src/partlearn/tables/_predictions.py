@@ -14,7 +14,7 @@ from partlearn._typing import Array, Mask
 from partlearn.candidates import bag_confidence, restrict_confidence
 from partlearn.classification import Calibration
 from partlearn.io import Columns, TagForm, columns_of
-from partlearn.tables._bags import learnt_rule, read_bags
+from partlearn.tables._bags import learned_rule, read_bags
 from partlearn.tables._column_kinds import as_names
 from partlearn.tables._labels import read_labels
 from partlearn.tables._tags import told_tags
@@ -218,7 +218,7 @@ class PredictionsMixin:
             return P
         codes = np.full(len(P), None, dtype=object)
         codes[evidence.rows] = read_bags(bags, columns, evidence)
-        return bag_confidence(P, codes, S, **learnt_rule(self.estimator_))
+        return bag_confidence(P, codes, S, **learned_rule(self.estimator_))
 
     def predict_frame(self, X: Any, y: Any = None, *, bags: Any = None) -> Any:
         """Return ``predictions`` as a pandas data frame.

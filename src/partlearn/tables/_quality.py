@@ -82,7 +82,7 @@ class QualityScore(NamedTuple):
     gold : GoldQuality or None
         Estimate of the accuracy on new rows from the column `gold`, with an interval.
     n_train, n_test : int
-        Rows that each model learnt from, the most of all folds, and rows tested.
+        Rows that each model learned from, the most of all folds, and rows tested.
     classes : tuple of ClassQuality
         Quality by label, the least recall first: by true labels where most rows have
         one, estimated like `approximated_accuracy` otherwise. Of the classifier only.

@@ -32,7 +32,7 @@ def held_out_splits(
     max_rows: int | None = None,
     random_state: int = 0,
 ) -> list[tuple[Indices, Indices]]:
-    """Split labelled rows into rows to train on and rows to test.
+    """Split labeled rows into rows to train on and rows to test.
 
     Parameters
     ----------

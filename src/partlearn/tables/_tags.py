@@ -48,7 +48,7 @@ def read_tags(
     y : str, list of str, LabelColumns, or tags
         Columns that hold the tags, or tags in any form that ``check_tags`` reads.
     sep : str, default=None
-        What separates tags; ``|``, ``;`` and ``,`` are recognised.
+        What separates tags; ``|``, ``;`` and ``,`` are recognized.
 
     Returns
     -------
@@ -297,7 +297,7 @@ def estimate_tag_quality(
 
 
 def true_matrix(truth: Tags, tags: Tags) -> tuple[Mask, Mask]:
-    """True tags of the labelled rows, and which of these rows have any.
+    """True tags of the labeled rows, and which of these rows have any.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ def fit(estimator: Any, X: Any, y: Any, **params: Any) -> Any:
 
 
 def output(fitted: Any, X: Any) -> NDArray[Any]:
-    """What is learnt: probabilities, scores, or distances between rows.
+    """What is learned: probabilities, scores, or distances between rows.
 
     Directions may turn without changing any distance, hence distances.
     """
@@ -94,7 +94,7 @@ def confidence(fitted: Any) -> NDArray[Any] | None:
 
 
 def assert_same(a: Any, b: Any, X: Any, tol: float = 1e-9) -> None:
-    """Two fitted estimators do the same with rows `X` and labelled alike in `fit`."""
+    """Two fitted estimators do the same with rows `X` and labeled alike in `fit`."""
     P, F, G = output(a, X), confidence(a), confidence(b)
     atol = tol * np.abs(P).max()
     np.testing.assert_allclose(output(b, X), P, rtol=tol, atol=atol)
@@ -143,7 +143,7 @@ def _same_data(X: NDArray[Any]) -> Iterator[NDArray[Any]]:
 def assert_stable(
     output: Callable[[NDArray[Any]], NDArray[Any]], X: NDArray[Any]
 ) -> None:
-    """What is learnt from data does not hang on how they are written.
+    """What is learned from data does not hang on how they are written.
 
     Parameters
     ----------

@@ -148,10 +148,10 @@ def check_weights_and_votes(estimator: Any) -> None:
 
 
 def check_full_rows(estimator: Any) -> None:
-    """A row whose set is full is an unlabelled row: it contributes through X alone.
+    """A row whose set is full is an unlabeled row: it contributes through X alone.
 
-    So its confidences stay a distribution over all classes, no class is favoured by
-    it, and the labelled rows are still learnt.
+    So its confidences stay a distribution over all classes, no class is favored by
+    it, and the labeled rows are still learned.
     """
     X, y, S = with_truth()
     S = S.copy()

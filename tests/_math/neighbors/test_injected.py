@@ -54,12 +54,12 @@ def test_equal_distances_are_ordered_by_index():
     assert_array_equal(indices, [[1, 2], [0, 2], [0, 1]])
 
 
-def test_too_few_neighbours_are_an_error(points):
+def test_too_few_neighbors_are_an_error(points):
     with pytest.raises(ValueError, match=r"row 0 \(80 of 80 rows.*at least 6"):
         self_neighbors(points, 5, search=KNeighborsTransformer(n_neighbors=4))
     with pytest.raises(ValueError, match="larger n_neighbors"):
         query_neighbors(points, points, 7, search=KNeighborsTransformer(n_neighbors=5))
-    with pytest.raises(ValueError, match="found 0 neighbours"):
+    with pytest.raises(ValueError, match="found 0 neighbors"):
         self_neighbors(points, 3, search=RadiusNeighborsTransformer(radius=1e-9))
 
 
@@ -73,7 +73,7 @@ def test_what_is_not_a_distance_graph_is_an_error(points):
         self_neighbors(points, 3, search=search)
 
 
-def test_recall_of_exact_approximate_and_wrong_neighbours(points):
+def test_recall_of_exact_approximate_and_wrong_neighbors(points):
     Z = np.repeat(points, 2, axis=0)
     exact = self_neighbors(Z, 3)
     assert neighbors_recall(Z, exact) == 1
@@ -102,7 +102,7 @@ def test_recall_of_exact_approximate_and_wrong_neighbours(points):
         (np.empty((3, 0), dtype=int), "at least 1 columns"),
     ],
 )
-def test_recall_of_what_are_no_neighbours(indices, wrong):
+def test_recall_of_what_are_no_neighbors(indices, wrong):
     with pytest.raises(ValueError, match=wrong):
         neighbors_recall([[0.0], [1.0], [3.0]], indices)
     with pytest.raises(ValueError, match="`n_samples` must be at least 1; got 0"):

@@ -212,7 +212,7 @@ def test_number_of_labels():
     np.testing.assert_array_equal(D.argsort(axis=1), E.argsort(axis=1))
 
 
-def test_threshold_is_a_border():
+def test_threshold_separates_scores():
     X, _, C = problem(1)
     low = FPML(threshold=0.2, random_state=0).fit(X, C)
     high = FPML(threshold=0.7, random_state=0).fit(X, C)

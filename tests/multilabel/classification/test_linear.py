@@ -6,7 +6,7 @@ import pytest
 from partlearn.multilabel.classification._linear import (
     best_threshold,
     known_last,
-    top_border,
+    top_threshold,
 )
 
 
@@ -35,11 +35,11 @@ def test_best_threshold_is_best(global_random_seed):
     assert found == pytest.approx(max(f1(t) for t in np.linspace(-4, 4, 801)))
 
 
-def test_top_border():
+def test_top_threshold():
     scores = np.array([[3.0, 1.0, 2.0]])
-    assert top_border(scores, 1) == 2.5
-    assert top_border(scores, 2) == 1.5
-    assert top_border(scores, 3) == 0
+    assert top_threshold(scores, 1) == 2.5
+    assert top_threshold(scores, 2) == 1.5
+    assert top_threshold(scores, 3) == 0
 
 
 def test_known_labels_stand_apart():

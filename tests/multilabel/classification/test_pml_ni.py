@@ -88,7 +88,9 @@ def test_the_released_program(shared_dir, prefix, letter):
     scores = oracle["Xte"] @ model.coef_.T + model.intercept_
     np.testing.assert_allclose(scores, out["scores"], atol=1e-10)
     np.testing.assert_allclose(model.threshold_coef_, out["thr_coef"], atol=1e-8)
-    np.testing.assert_allclose(model._border(scores)[:, 0], out["threshold"], atol=1e-8)
+    np.testing.assert_allclose(
+        model._row_threshold(scores)[:, 0], out["threshold"], atol=1e-8
+    )
     np.testing.assert_array_equal(model.predict(oracle["Xte"]), out["pred"])
 
 

@@ -65,7 +65,7 @@ def bag_relevance(
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        Standardised rows of whole bags, in random order of the bags.
+        Standardized rows of whole bags, in random order of the bags.
     F, L : ndarray of shape (n, q)
         Their confidences and the evidence on their labels.
     bags : ndarray of int, shape (n,)

@@ -101,7 +101,7 @@ def heat_graph(
         weights = np.exp(-((distances / float(width)) ** 2) / 2)
         if np.mean(weights < _EMPTY_WEIGHT) > 0.9:
             warn_caller(
-                f"Nearly all weights of the graph are zero: neighbours lie "
+                f"Nearly all weights of the graph are zero: neighbors lie "
                 f'further apart than t={t!r}. Scale the features or use t="median".'
             )
         S = neighbor_graph(indices, weights)

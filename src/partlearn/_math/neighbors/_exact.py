@@ -72,7 +72,7 @@ def run_search(search: "Search", n_jobs: int | None) -> None:
     """Answer all blocks of a search, in this thread or in several."""
     workers = min(effective_n_jobs(n_jobs), len(search.blocks))
     if workers <= 1:
-        numbers = iterations("nearest neighbours", len(search.blocks))
+        numbers = iterations("nearest neighbors", len(search.blocks))
         search.run(search.blocks[i] for i in numbers)
     else:
         # One pool over row blocks: threads inside threads are slower, not faster.

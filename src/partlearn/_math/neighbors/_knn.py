@@ -268,7 +268,7 @@ def _injected_neighbors(
     if short.size:
         besides = " besides the point itself" if Q is None else ""
         raise ValueError(
-            f"`search` found {counts[short[0]]} neighbours for row {short[0]} "
+            f"`search` found {counts[short[0]]} neighbors for row {short[0]} "
             f"({short.size} of {n_rows} rows have too few), but {n_neighbors} are "
             f"needed{besides}; build it with a larger n_neighbors (at least "
             f"{n_neighbors + 1})."

@@ -37,7 +37,7 @@ from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier, validate_tags
 from partlearn.candidates import Tags, one_label_each
-from partlearn.multilabel.classification._linear import top_border
+from partlearn.multilabel.classification._linear import top_threshold
 
 __all__ = ["CRISPMultiLabelClassifier"]
 
@@ -261,7 +261,7 @@ class CRISPMultiLabelClassifier(BaseMultilabelClassifier):
         return self.model_.scores(X)
 
     def decision_function(self, X: Any) -> Array:
-        """Score of each tag, less the border from which a tag is predicted.
+        """Score of each tag, less the threshold from which a tag is predicted.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class CRISPMultiLabelClassifier(BaseMultilabelClassifier):
         rate = self._rate()
         if self.threshold == "count":
             ranked = G if rate is None else true_probability(G, like(rate, G))
-            return ranked - top_border(ranked, self.n_labels_)
+            return ranked - top_threshold(ranked, self.n_labels_)
         if rate is None:
             return G - self.threshold
         return G - like(rate + self.threshold * (1 - rate), G)

@@ -39,14 +39,14 @@ class FPML(BaseLinearScorer):
     factor ``G`` also explains the features. This removes false candidates that the
     features do not explain. A linear model is fitted to the denoised candidates.
 
-    This is a reconstruction: no program of the authors is known, and the placement of
-    the weights and the size of the latent space are our reading.
+    This is a reconstruction. No program of the authors is known; the placement of the
+    weights and the size of the latent space are our interpretation.
 
     Parameters
     ----------
     n_latent : int, default=None
-        Columns of ``G``, at most the number of rows and of labels; with as many as
-        labels nothing is denoised, which is warned of. By default half the number of
+        Columns of ``G``, at most the number of rows and of labels. With as many columns
+        as labels nothing is denoised, and `fit` warns. By default half the number of
         labels, rounded up, and at least 2.
     lam1 : float, default=1.0
         Weight of explaining the features.
@@ -58,8 +58,8 @@ class FPML(BaseLinearScorer):
         A label is predicted where its score is larger; "count" predicts for every row
         as many labels as a training row has candidates on average, rounded.
     intercept : bool, default=True
-        Center features and labels, which is a free intercept; the published form has
-        none.
+        Center features and labels, which amounts to a free intercept. The published
+        method has none.
     balance : bool, default=True
         Divide `lam1` by the number of features, so that many features do not drown
         the labels.
@@ -81,7 +81,7 @@ class FPML(BaseLinearScorer):
     intercept_ : ndarray of shape (n_classes,)
         Added to the scores.
     threshold_ : float or None
-        Border of the scores; None where labels are counted.
+        Threshold on the scores; None where labels are counted.
     n_labels_ : int
         Mean number of candidates, rounded: labels predicted where they are counted.
     scores_ : ndarray of shape (n_features_in_,)
@@ -113,11 +113,11 @@ class FPML(BaseLinearScorer):
     Alternating least squares, every block solved exactly. ``G`` is made orthonormal
     before it is used, which changes no product, so that no block can be singular. A
     sweep costs O(nnz(X) k + nnz(C) k + (n + d + l) k²) after one factorization of the
-    smaller of ``X'X`` and ``XX'``; beyond 5000 rows and features conjugate gradients
-    take its place. Sparse features stay sparse. A row without candidates is explained
-    by its features alone.
+    smaller of ``X'X`` and ``XX'``. With more than 5000 rows and features, conjugate
+    gradients replace the factorization. Sparse features stay sparse. A row without
+    candidates is explained by its features alone.
 
-    The start is drawn by place: another order of the rows or labels is another start.
+    The start is drawn by row and label number, so the result depends on their order.
 
     References
     ----------

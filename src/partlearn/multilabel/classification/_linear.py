@@ -1,4 +1,4 @@
-"""Multi-label classifiers with a linear score per label and a border to cut it at."""
+"""Multi-label classifiers with a linear score per label and a threshold."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -21,7 +21,7 @@ from partlearn.candidates import warn_at_max_iter
 
 State = TypeVar("State")
 _LEAST = 5  # iterations before a slow fall of the loss may stop them
-_SLOPE = 4.0  # so that a probability grows as fast as its score at the border
+_SLOPE = 4.0  # so that a probability grows as fast as its score at the threshold
 
 
 @lazy_rows
@@ -73,7 +73,7 @@ class BaseLinearScorer(BaseMultilabelClassifier):
         return state
 
     def decision_function(self, X: Any) -> Array:
-        """Score of each label, less the border from which a label is predicted.
+        """Score of each label, less the threshold from which a label is predicted.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class BaseLinearScorer(BaseMultilabelClassifier):
     def predict_proba(self, X: Any) -> Array:
         """Scores brought to the unit interval by a logistic curve.
 
-        They rank labels as the scores do, and are 1/2 at the border; they are not
+        They rank labels as the scores do, and are 1/2 at the threshold. They are not
         calibrated.
 
         Parameters
@@ -114,15 +114,15 @@ class BaseLinearScorer(BaseMultilabelClassifier):
 
     def _decision(self, X: Any) -> Array:
         scores = np.asarray(X @ self.coef_.T, dtype=np.float64) + self.intercept_
-        D = scores - self._border(scores)
+        D = scores - self._row_threshold(scores)
         if hasattr(self, "never_"):
             D = known_last(D, self.never_, self.always_)
         return D
 
-    def _border(self, scores: Array) -> Any:
+    def _row_threshold(self, scores: Array) -> Any:
         """Number, or one per row, from which a label is predicted."""
         if self.threshold_ is None:
-            return top_border(scores, self.n_labels_)
+            return top_threshold(scores, self.n_labels_)
         return self.threshold_
 
 
@@ -136,7 +136,7 @@ def start_from(name: str, given: Any, drawn: Array) -> Array:
     return factor
 
 
-def top_border(scores: Array, count: int) -> Array:
+def top_threshold(scores: Array, count: int) -> Array:
     """Per row, a number between its `count` best scores and the others, (n, 1)."""
     l = scores.shape[1]  # noqa: E741
     xp = namespace(scores)
@@ -147,14 +147,14 @@ def top_border(scores: Array, count: int) -> Array:
 
 
 def best_threshold(scores: Array, target: Mask) -> float:
-    """The one border for all labels that maximizes F1 against a binary target.
+    """One threshold for all labels that maximizes F1 against a binary target.
 
     Parameters
     ----------
     scores : ndarray of shape (n, l)
         Scores of the labels.
     target : ndarray of bool, shape (n, l)
-        What should be above the border.
+        What should be above the threshold.
 
     Returns
     -------

@@ -29,8 +29,8 @@ __all__ = ["LinearSVM"]
 class LinearSVM(BaseLinearScorer):
     """One linear support vector machine per label, trained on the candidates.
 
-    It ignores that candidates may be false: a baseline, and the usual classifier after
-    a feature selector. All labels share one C, that of highest average precision on
+    A baseline that ignores false candidates, and the usual classifier after a feature
+    selector. All labels share one C, the one with the highest average precision on
     held-out rows, measured against the candidates.
 
     Parameters
@@ -100,7 +100,7 @@ class LinearSVM(BaseLinearScorer):
         "cv": [Interval(Integral, 2, None, closed="left")],
     }
     threshold_ = 0.0
-    _order_matters = ("rows",)  # the inner folds are drawn by place
+    _order_matters = ("rows",)  # the inner folds are drawn by row number
 
     def __init__(
         self,

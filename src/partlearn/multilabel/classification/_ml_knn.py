@@ -45,8 +45,7 @@ class MLKNN(BaseMultilabelClassifier):
     prior_ : ndarray of shape (n_classes,)
         Smoothed share of rows with the label.
     likelihood_ : ndarray of shape (2, n_classes, n_neighbors_ + 1)
-        Probability of each neighbor count given that a row has not (0) or has (1)
-        the label.
+        Probability of each neighbor count, for rows without (0) and with (1) the label.
     n_neighbors_ : int
         Number of neighbors used.
     multilabel_ : bool
@@ -63,12 +62,12 @@ class MLKNN(BaseMultilabelClassifier):
     Notes
     -----
     A label is predicted when its posterior is at least 0.5, as in the original program;
-    several ports ask for more than 0.5. ML-KNN has no feature weights, so it cannot
-    rank features. Features are not scaled: scale them first. Training rows that are
-    equally far share the places that they take, where the original takes those that
-    come first in the data. The likelihood of a number that is not whole is
-    interpolated. Fitting costs one neighbor search, O(n² d), and O(n k l) for the
-    counts.
+    several ports require more than 0.5. ML-KNN has no feature weights, so it cannot
+    rank features. Scale the features first. Equally near training rows share their
+    ranks, whereas the original takes those that come first in the data. Counts of
+    neighbors are then fractions, and their likelihood is interpolated.
+
+    Fitting costs one neighbor search, O(n² d), and O(n k l) for the counts.
 
     References
     ----------

@@ -42,7 +42,7 @@ class ParticleMAP(BaseParticle):
     n_neighbors : int, default=10
         Neighbors of a row; at most the number of other rows.
     alpha : float, default=0.95
-        Share of the neighbors when labels spread.
+        Share of a confidence that comes from the neighbors, below 1.
     thr : float, default=0.9
         Support, between 0 and 1, from which a candidate is credible.
     C : float, default=1.0
@@ -50,17 +50,17 @@ class ParticleMAP(BaseParticle):
     smoothing : float, default=1.0
         Added to every count.
     cv : int, default=5
-        Pairs are counted by classifiers that have not seen the row, in so many folds,
-        each of which takes another training.
+        Folds in which the pairs won by training rows are counted by classifiers that
+        were not fitted on these rows.
     monotone : bool, default=False
-        Let the odds of a label never fall as it wins more pairs; numbers that no
-        training row had are then not taken as evidence.
+        Whether the odds of a label never fall as it wins more pairs. Numbers of pairs
+        that no training row won are then not taken as evidence.
     variant : {"clean", "direct", "release"}, default="clean"
-        Where a row's credible labels come from: "clean" reads them off the confidences
-        of its neighbors, "direct" off its own. "release" does what the released
-        program does: a row is its own neighbor, so that nothing spreads; rows are
-        elicited from the others in ten folds; where no candidate reaches `thr`, every
-        label that does is taken, candidate or not.
+        Source of the credible labels of a row: the confidences of its neighbors
+        ("clean"), or its own ("direct"). "release" follows the released program: a row
+        is its own neighbor, so labels do not spread; labels are elicited in ten folds;
+        where no candidate reaches `thr`, every label that does is taken, candidate or
+        not.
     standardize : bool, default=True
         Divide every feature by its standard deviation.
     max_iter : int, default=1000
@@ -96,8 +96,8 @@ class ParticleMAP(BaseParticle):
     never_, always_ : ndarray of bool, shape (n_classes,)
         Labels that no and that every training row had as a candidate.
     scores_ : ndarray of shape (n_features_in_,)
-        Importance of each feature: root of the sum of its squared coefficients. Our
-        definition; the papers have none.
+        Importance of each feature: root of the sum of its squared coefficients. Not
+        part of the published method.
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each feature; 1 is the best.
     n_iter_ : int
@@ -119,13 +119,14 @@ class ParticleMAP(BaseParticle):
     A label is predicted where its posterior is above 1/2; the released program cuts
     scores in the middle of each row's range, which always predicts some label and never
     all. Candidates that are not credible count neither for nor against a label. A pair
-    without a classifier, or on whose border a row lies, is won by neither. A label that
-    was a candidate of no training row is never predicted, and one of every row always.
+    is won by neither label if it has no classifier or if the row lies on its decision
+    boundary. A label that no training row has as a candidate is never predicted; one
+    that all have is always predicted.
     Rows without candidates are left out, with a warning.
 
     There are l (l - 1) / 2 classifiers, trained ``cv + 1`` times.
 
-    Folds are drawn by place: another order of the rows is another draw of folds.
+    Folds are drawn by row number, so the result depends on the order of the rows.
 
     References
     ----------

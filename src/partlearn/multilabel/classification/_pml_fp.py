@@ -34,7 +34,7 @@ class PMLFP(BaseConfidenceRanker):
     confidence of a candidate falls with the distance between its row and the prototype.
 
     This is a reconstruction: no program and only the abstract of the paper were
-    available. The use of feature prototypes is certain; the formula is ours.
+    available. The paper uses feature prototypes; the formula is our interpretation.
 
     Parameters
     ----------

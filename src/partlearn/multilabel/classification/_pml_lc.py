@@ -23,8 +23,8 @@ class PMLLC(BaseConfidenceRanker):
     labels get similar confidences. Both are fitted alternately.
 
     This is a reconstruction: no program and only the abstract of the paper were
-    available. Its ingredients are certain; their placement and the term of ``C2`` are
-    ours.
+    available. The abstract names the terms of the objective; their form and the term of
+    ``C2`` are our interpretation.
 
     Parameters
     ----------

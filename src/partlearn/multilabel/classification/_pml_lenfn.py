@@ -57,7 +57,7 @@ class PMLLENFN(BaseLinearScorer):
     alpha : float, default=0.7
         Weight of a row's own candidates.
     beta : float, default=0.1
-        Weight of the far rows; the rest to one is the weight of near rows.
+        Weight of the far rows. Near rows have the weight ``1 - alpha - beta``.
     mu : float, default=0.2
         Width of near and far, as a share of the range of a row's similarities.
     neighbors : {"exclude_self", "release"}, default="exclude_self"
@@ -69,7 +69,7 @@ class PMLLENFN(BaseLinearScorer):
         Step of the hidden weights: fixed, or halved until the objective does not rise.
     threshold : "row_minmax" or float, default="row_minmax"
         "row_minmax" predicts labels in the upper tenth of their row's range of scores,
-        so that every row has one; a number is a border of the scores.
+        so that every row has one; a number is the threshold on the scores.
     scale : bool, default=True
         Bring every column to [-1, 1] by its minimum and maximum in the training rows.
     U_init, V_init : array-like or None, default=None
@@ -95,11 +95,11 @@ class PMLLENFN(BaseLinearScorer):
     intercept_ : ndarray of shape (n_classes,)
         Added to the scores.
     threshold_ : float or None
-        Border of the scores where it is one number.
+        Threshold on the scores, where it is the same for all rows.
     soft_labels_ : ndarray of shape (n_samples, n_classes)
         Enhanced labels, in [0, 1].
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        The same, zero outside the candidates.
+        Enhanced labels, zero outside the candidates.
     never_, always_ : ndarray of bool, shape (n_classes,)
         Labels that no and that every training row had as a candidate.
     scores_ : ndarray of shape (n_features_in_,)
@@ -125,11 +125,12 @@ class PMLLENFN(BaseLinearScorer):
 
     Notes
     -----
-    In the released program a row is the only row near itself, so that near rows add
-    nothing; by default the row itself is left out here. With the released weights the
-    loss still falls when `max_iter` is reached, so that the result depends on the
-    start; ``v_step="backtracking"`` settles. As the hidden weights shrink the network
-    tends to a constant and mainly shrinks the scores. The ranking of features is ours.
+    In the released program the only row near a row is the row itself, so near rows add
+    nothing. By default the row itself is left out here. With the released step the loss
+    still falls when `max_iter` is reached, so the result depends on the start;
+    ``v_step="backtracking"`` converges. As the hidden weights shrink, the network tends
+    to a constant and mainly shrinks the scores. The ranking of features is not part of
+    the published method.
 
     The label correlations can be indefinite. Where the objective has no minimum `fit`
     raises, and a larger `l1` helps.
@@ -255,7 +256,7 @@ class PMLLENFN(BaseLinearScorer):
             start_from("V_init", self.V_init, drawn[1]),
         )
 
-    def _border(self, scores: Array) -> Any:
+    def _row_threshold(self, scores: Array) -> Any:
         if self.threshold_ is not None:
             return self.threshold_
         low = scores.min(axis=1, keepdims=True)

@@ -52,12 +52,13 @@ class PMLNI(BaseLinearScorer):
     v_norm : {"l1", "l21"}, default="l1"
         Sparse entries of ``V``, or sparse rows, one per label.
     threshold : {"candidates", "clean"} or float, default="candidates"
-        Where a label is predicted. "candidates" fits a border for each row, linear in
-        its scores, to the candidates; "clean" fits it to the true labels, as released,
-        which needs `y_true` in `fit`; a number is the border itself.
+        Score from which a label is predicted. "candidates" fits a threshold for each
+        row, linear in its scores, to the candidates. "clean" fits it to the true labels
+        given as `y_true` in `fit`, as the released program does. A number is used as it
+        is.
     threshold_bias : {"consistent", "release"}, default="consistent"
-        "release" leaves the intercept out of the scores that give the border of a new
-        row, as the released program does.
+        "release" leaves the intercept out of the scores from which the threshold of a
+        new row is computed, as the released program does.
     scale : bool, default=True
         Bring every column to [-1, 1] by its minimum and maximum in the training rows.
     max_iter : int, default=500
@@ -76,9 +77,9 @@ class PMLNI(BaseLinearScorer):
     intercept_ : ndarray of shape (n_classes,)
         Added to the scores.
     threshold_coef_ : ndarray of shape (n_classes + 1,) or None
-        Border of a row: weights of its scores, then a constant.
+        Threshold of a row: weights of its scores, then a constant.
     threshold_ : float or None
-        The border where it is one number.
+        The threshold, where it is the same for all rows.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Scores of the candidates by ``U``, clipped to [0, 1]; zero elsewhere.
     noise_ : ndarray of shape (n_samples, n_classes)
@@ -113,13 +114,13 @@ class PMLNI(BaseLinearScorer):
     -----
     At the optimum ``Z = C'X - W (X'X + lam I)`` has spectral norm at most `beta` and
     entries at most `gamma`. Hence ``gamma >= beta`` gives ``V = 0``: no noise is
-    identified and the method is ridge regression with a nuclear norm, which is warned
-    of. The released weights are on this border. The defaults are ours and were not
-    tuned.
+    identified, the method is ridge regression with a nuclear norm, and `fit` warns. The
+    released program uses ``gamma = beta``. The defaults here were not tuned.
 
-    The released program fits its border to true training labels and leaves out the
+    The released program fits its threshold to true training labels and leaves out the
     intercept for new rows; both are options here, and neither is the default. Ranking
-    scores do not depend on the border. The ranking of features is ours.
+    scores do not depend on the threshold. The ranking of features is not part of the
+    published method.
 
     One decomposition, then O(l (d + 1) min(n, d + 1)) an iteration and the singular
     values of an l x (d + 1) matrix. Sparse features stay sparse.
@@ -225,7 +226,7 @@ class PMLNI(BaseLinearScorer):
         return self
 
     def _target(self, C: Mask, y_true: Any) -> Mask | float:
-        """Labels that the border should separate, or the border itself."""
+        """Labels that the threshold should separate, or the threshold itself."""
         if self.threshold == "candidates":
             return C
         if self.threshold != "clean":
@@ -265,13 +266,13 @@ class PMLNI(BaseLinearScorer):
             )
         return split
 
-    def _border(self, scores: Array) -> Any:
+    def _row_threshold(self, scores: Array) -> Any:
         if self.threshold_coef_ is None:
             return self.threshold_
         if self.threshold_bias == "release":
             scores = scores - self.U_[:, -1]
-        border = scores @ self.threshold_coef_[:-1] + self.threshold_coef_[-1]
-        return border[:, None]
+        threshold = scores @ self.threshold_coef_[:-1] + self.threshold_coef_[-1]
+        return threshold[:, None]
 
 
 class Split(NamedTuple):

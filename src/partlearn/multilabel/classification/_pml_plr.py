@@ -137,7 +137,7 @@ class PMLPLR(BaseLinearScorer):
     True
     """
 
-    # Landmarks and a factor for every row are drawn by place.
+    # Landmarks and a factor for every row are drawn by row number.
     _order_matters = ("rows",)
     _parameter_constraints = BaseLinearScorer._parameter_constraints | {
         "ratio": [Interval(Real, 0, 1, closed="right")],

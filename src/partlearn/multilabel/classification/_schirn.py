@@ -107,7 +107,8 @@ class Schirn(BaseLinearScorer):
     it is added to the singular values, as in the paper, and only to those above 1e-10
     of the largest: the direction of a zero one is arbitrary. The released program
     leaves features unscaled and stops after 100 iterations, before its constraint is
-    met. The ranking of features is ours.
+    met. The ranking of features is not part of the
+    published method.
 
     One decomposition, then O(n d l + d min(n, d) l + n l²) an iteration. Sparse
     features stay sparse.

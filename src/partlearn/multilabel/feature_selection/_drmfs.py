@@ -88,13 +88,14 @@ class DRMFS(PMLSelector):
 
     Notes
     -----
-    Widths of the heat kernels are the median distances of neighbors: columns are far
-    apart, and with the literal width of 1 the graphs would be numerically empty.
+    The width of each heat kernel is the median distance of neighbors. Columns are far
+    apart, and with the width of 1 in the paper the graphs would be numerically empty.
 
     An update costs O(nnz(X) l) for the robust loss, and O(d² l) after one product for
     the squared one where d is at most n; graphs stay sparse.
 
-    The start is drawn by place: another order of the labels is another start.
+    The start is drawn by feature and label number, so the result depends on the order
+    of features and labels.
 
     References
     ----------

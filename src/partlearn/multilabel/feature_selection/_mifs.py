@@ -114,7 +114,8 @@ class MIFS(PMLSelector):
     O(nnz(X) c + n l c + min(n, d)³) where the cubic part is one Cholesky
     factorization.
 
-    The start is drawn by place: another order of the labels is another start.
+    The start is drawn by feature and label number, so the result depends on the order
+    of features and labels.
 
     References
     ----------

@@ -54,14 +54,14 @@ class PMLFSLA(PMLSelector):
     gamma : float, default=1.0
         Weight of the row-sparsity of ``Q R`` (the paper also calls it theta).
     n_latent : "auto" or int, default="auto"
-        Latent directions. "auto" is the number of clusters of rows that OPTICS finds,
-        but at least 5, or as many as there are labels or features if fewer; with
-        ``updates="code"`` it is OPTICS's own, as in the program. At most the number of
-        rows and features in any case.
+        Number of latent directions, at most the number of rows and of features. "auto"
+        is the number of clusters of rows that OPTICS finds, but at least 5, or the
+        number of labels or features if that is smaller. With ``updates="code"`` there
+        is no such minimum, as in the authors' program.
     updates : {"derived", "code", "paper"}, default="derived"
-        "derived": rules that never raise the objective. "code": the authors' program,
-        with its own labels step whatever `t_update` says. "paper": the printed rules,
-        which diverge.
+        "derived": rules that never raise the objective. "code": the rules of the
+        authors' program, which ignore `t_update`. "paper": the printed rules, which
+        diverge.
     t_update : {"anchor", "simplex", "normalize", "fixed", "paper"}, default="anchor"
         How labels follow from ``P R``. "anchor" stays close to the candidates;
         "simplex" projects rows onto distributions over the candidates; "normalize"
@@ -78,7 +78,7 @@ class PMLFSLA(PMLSelector):
         Factors to start from, of shapes (n_features, k), (n_samples, k),
         (n_samples, k) and (k, n_classes). There is then one run.
     random_state : int, RandomState or None, default=None
-        Seed of the starts, of OPTICS's subsample and of the order of equal scores.
+        Seed of the starts, of the rows for OPTICS and of the order of equal scores.
     mu : float, default=1.0
         Strength of the anchor.
     tol : float, default=1e-4
@@ -123,7 +123,7 @@ class PMLFSLA(PMLSelector):
 
     See Also
     --------
-    TRACE : Our own, convex and without a random start.
+    TRACE : Convex, without a random start.
     partlearn.multilabel.MLKNN : Classifier commonly used after this selector.
 
     Notes
@@ -131,16 +131,16 @@ class PMLFSLA(PMLSelector):
     The rules are derived from the objective; those printed in the paper and those of
     the authors' program differ from it and from each other (see the user guide). In a
     control study the program's rules selected planted features no better than chance;
-    the anchored labels, our addition, did better. Always look at a random order, the
-    column norm and a ridge on the candidates beside it. With one latent direction the
-    ranking is nearly the column norm and the labels play no part, hence the floor under
-    their number.
+    the anchored labels, our addition, did better. Always compare it with a random
+    order, the column norms and a ridge regression on the candidates. With one latent
+    direction the ranking is nearly that by column norm, and the labels hardly matter;
+    this is why "auto" has a minimum.
 
     A sweep costs O(nnz(X) k + nnz(C) k + (n + d + l) k²) where candidates are few, and
     O(n l k) instead of O(nnz(C) k) where they are many; memory is O((n + d + l) k)
     beside the data. OPTICS is quadratic and sees at most 2000 rows.
 
-    Starts are drawn by place: another order of the rows or labels is another start.
+    Starts are drawn by row and label number, so the result depends on their order.
 
     References
     ----------

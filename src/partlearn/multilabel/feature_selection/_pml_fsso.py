@@ -111,7 +111,7 @@ class PMLFSSO(PMLSelector):
     O(n k (d + l) + k² (n + d + l) + l d²) with ``X' X`` formed once where d is at most
     n; beyond, products go through ``X``.
 
-    The start is drawn by place: another order of the rows or labels is another start.
+    The start is drawn by row and label number, so the result depends on their order.
 
     References
     ----------
