@@ -1,4 +1,4 @@
-"""Several classifiers pooled by how well they expect the labels of held-out rows."""
+"""Several classifiers pooled by the likelihood of held-out candidates."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -63,17 +63,17 @@ class PooledClassifier(BaseCandidateClassifier):
     Parameters
     ----------
     estimators : list of classifiers
-        Learners for candidate labels; other classifiers are put into a
+        Classifiers for candidate labels. Other classifiers are wrapped in a
         :class:`CandidateClassifier`.
     weights : {"held-out", "equal"}, default="held-out"
-        "held-out" chooses the weights by which classifiers are pooled so that they expect
-        the candidates of rows that they were not fitted on: stacking, and of a single
-        classifier calibration. "equal" takes the mean of the probabilities, without folds:
-        soft voting.
+        "held-out" (stacking) chooses the weights of the classifiers by the likelihood
+        of the candidates of held-out rows. With a single classifier this is
+        calibration. "equal" (soft voting) takes the mean of the probabilities, without
+        folds.
     cv : int, default=5
         Number of folds, which spread rare labels.
     random_state : int, RandomState or None, default=None
-        Draws the folds, those of classifiers in a :class:`CandidateClassifier` too.
+        Draws the folds, also those of every :class:`CandidateClassifier`.
     n_jobs : int or None, default=None
         Fits in parallel; the result does not depend on it.
 
@@ -82,14 +82,14 @@ class PooledClassifier(BaseCandidateClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     estimators_ : list of classifiers
-        Learners fitted on all rows; their classes are column numbers.
+        Classifiers fitted on all rows; their classes are column numbers.
     weights_ : ndarray of shape (n_estimators,) or None
-        Exponents of the classifiers' probabilities, which need not sum to one; None where
-        all count alike. Below one a single classifier becomes less certain, above one
-        more.
+        Exponents of the probabilities, which need not sum to one; None with equal
+        weights. An exponent below one makes a single classifier less certain, one
+        above makes it more certain.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Confidence in each candidate of each training row, by classifiers that did not see
-        the row. Only for ``weights="held-out"``.
+        Held-out confidence in each candidate of each training row. Only with
+        ``weights="held-out"``.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -102,12 +102,12 @@ class PooledClassifier(BaseCandidateClassifier):
 
     Notes
     -----
-    With evidence :math:`L` and held-out probabilities :math:`P^e` of classifier :math:`e`,
-    the pool is :math:`P \propto \prod_e (P^e)^{w_e}`, and the weights, between 0 and 5,
-    maximize the mean of :math:`\log \sum_j L_{ij} P_{ij}` less a small penalty that
-    keeps them near equal ones, as in CRISPClassifier. Of a single classifier :math:`1/w`
-    is the temperature of temperature scaling. Probabilities are mixed with 0.001 of
-    uniform ones first, so that none is zero.
+    With evidence :math:`L` and held-out probabilities :math:`P^e` of classifier
+    :math:`e`, the pool is :math:`P \propto \prod_e (P^e)^{w_e}`. The weights, between 0
+    and 5, maximize the mean of :math:`\log \sum_j L_{ij} P_{ij}` less a small penalty
+    that keeps them near equal weights, as in CRISPClassifier. With a single classifier
+    :math:`1/w` is the temperature of temperature scaling. Probabilities are mixed with
+    0.001 of uniform ones first, so that none is zero.
 
     Cost: ``cv + 1`` fits of each classifier.
 

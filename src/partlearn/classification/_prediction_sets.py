@@ -250,8 +250,8 @@ class PredictionSets(BaseCandidateClassifier):
         if bags is not None:
             if not has_fit_parameter(classifier, "bags"):
                 raise ValueError(
-                    f"{type(classifier).__name__} does not use bags; leave out `bags`, or "
-                    "pass them as `groups`."
+                    f"{type(classifier).__name__} does not use bags; leave out `bags`, "
+                    "or pass them as `groups`."
                 )
             bags = bag_codes(bags, len(labels))
             groups = bags if groups is None else groups
