@@ -204,7 +204,7 @@ def test_absent_data_is_listed(tmp_path):
 def test_jobs_have_controls_and_share_rankings():
     plan = parse_plan(text(head="percentages = [5, 20]\nrandom_draws = 3"))
     data, _ = load_plan_data(plan, None)
-    jobs = MultilabelTask(plan).expand(data)
+    jobs = list(MultilabelTask(plan).expand(data))
     # Per fold: TRACE, 3 random orders, norm, ridge, all features, label frequency;
     # each trained on candidates and on clean labels.
     assert len(jobs) == 2 * 2 * (1 + 3 + 1 + 1 + 1 + 1)

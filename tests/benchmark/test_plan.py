@@ -11,6 +11,7 @@ from partlearn.benchmark import (
     load_plan,
     parse_plan,
     published_figures,
+    run_plan,
 )
 from partlearn.benchmark._toml import line_of
 
@@ -39,6 +40,14 @@ folds = 2
 r = 1
 reducers = ["none"]
 """
+
+
+TREES = (
+    'estimator = { class = "sklearn.ensemble:RandomForestClassifier", '
+    "params = { n_estimators = 1000000000 } }"
+)
+POINTS = ", ".join(f"{k} = {list(range(10))}" for k in "abcdef")
+HUGE = f"grid = {{ {POINTS} }}"
 
 
 def test_good_plan():
@@ -89,6 +98,13 @@ def test_quick_reference_that_was_left_out_is_dropped():
         ("params = { mu = 0.5 }", "by_data = { iris = 1 }", 14, "table of parameters"),
         ('class = "CENDA"', 'name = "none"', 12, "two reducers entries"),
         ('class = "PLKNN"', 'name = "x"', 16, "'x' has no `class`"),
+        ("folds = 3", "threads = 5000", 3, "at least 1 and at most 1,024"),
+        ("folds = 3", "fold_seed = 4294967296", 3, "at most 4,294,967,295"),
+        ("n_neighbors = 5", "n_neighbors = 2000000", 18, "`n_neighbors` must be at"),
+        ("n_neighbors = 5", "n_jobs = 1000", 18, "`n_jobs` must be at most 256"),
+        ("n_neighbors = 5", TREES, 18, "`n_estimators` must be at most"),
+        ("params = { mu = 0.5 }", "grid = { k = [2000000] }", 14, "`k` must be at"),
+        ("params = { mu = 0.5 }", HUGE, 14, "1,000,000 points, and at most"),
     ],
 )
 def test_messages_point_to_the_line(old, new, line, message):
@@ -132,6 +148,27 @@ def test_a_plan_is_text(tmp_path):
     path.write_bytes(b"name = '\xff'")
     with pytest.raises(PlanError, match=r"p.toml: not UTF-8 text"):
         load_plan(path)
+
+
+def test_large_numbers_that_cost_nothing_are_taken():
+    given = "{ max_iter = 2000000, random_state = 4000000000 }"
+    plan = parse_plan(GOOD.replace("{ n_neighbors = 5 }", given))
+    assert plan.learners[0].params["max_iter"] == 2_000_000
+
+
+def test_a_plan_is_not_read_whatever_its_size(tmp_path):
+    path = tmp_path / "p.toml"
+    with path.open("wb") as file:
+        file.truncate(2**24 + 1)
+    with pytest.raises(PlanError, match="16,777,217 bytes, and a plan has at most"):
+        load_plan(path)
+
+
+def test_a_plan_has_a_limited_number_of_jobs(tmp_path, monkeypatch):
+    monkeypatch.setattr("partlearn.benchmark._task.MOST_JOBS", 11)
+    with pytest.raises(PlanError, match="mine: the plan has more than 11 jobs"):
+        run_plan(parse_plan(GOOD), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_lists_are_required():

@@ -208,7 +208,7 @@ def test_seeds_differ_between_folds_and_not_between_runs(plan_text, tmp_path, to
     plan = parse_plan(plan_text(learners=("toy_methods:Noisy",), reducers=("none",)))
     (data,), _ = load_plan_data(plan, None)
     task = PartialTask(plan)
-    jobs = task.expand([data])
+    jobs = list(task.expand([data]))
     assert len({job.seed for job in jobs}) == 3
     assert [job.seed for job in task.expand([data])] == [job.seed for job in jobs]
 

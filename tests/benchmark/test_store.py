@@ -187,6 +187,43 @@ def test_links_are_not_followed(tmp_path, name):
     assert precious.read_text() == "{}"
 
 
+@pytest.mark.parametrize("name", ["jobs", "reductions", ".lock"])
+def test_what_is_in_the_way_of_results_is_named(tmp_path, name):
+    (tmp_path / name).mkdir() if name == ".lock" else (tmp_path / name).touch()
+    message = rf"{name} is not a (folder|regular file).*Remove it, or choose"
+    with pytest.raises(OSError, match=message), Store(tmp_path).writing():
+        pass
+    assert (tmp_path / name).exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_a_link_to_nothing_is_no_folder(tmp_path):
+    (tmp_path / "run").symlink_to(tmp_path / "nowhere")
+    store = Store(tmp_path / "run")
+    with (
+        pytest.raises(FileNotFoundError, match="is a link to nothing"),
+        store.writing(),
+    ):
+        pass
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_files_behind_links_are_neither_replaced_nor_removed(tmp_path):
+    precious = tmp_path / "precious.json"
+    precious.write_text("{}")
+    store = Store(tmp_path / "run")
+    (store.folder / "jobs").mkdir(parents=True)
+    for name in ("run.json", f"{JOB}.json", ".run.json.0123456789abcdef.tmp"):
+        (store.folder / name).symlink_to(precious)
+    with store.writing():
+        store.write_json("run.json", {"a": 1})
+        store.forget()
+        store.put(JOB, DONE)
+    assert store.get(JOB) == DONE
+    assert precious.read_text() == "{}"
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
 def test_pipes_and_devices_are_not_read(tmp_path):
     os.mkfifo(tmp_path / "run.json")
@@ -199,12 +236,13 @@ def test_pipes_and_devices_are_not_read(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
-def test_file_systems_without_locks(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["ENOLCK", "ENOTSUP", "ENOSYS"])
+def test_file_systems_without_locks(tmp_path, monkeypatch, name):
     import errno
     import fcntl
 
     def flock(*arguments):
-        raise OSError(errno.ENOTSUP, "not supported")
+        raise OSError(getattr(errno, name), "not supported")
 
     monkeypatch.setattr(fcntl, "flock", flock)
     with (
@@ -212,6 +250,21 @@ def test_file_systems_without_locks(tmp_path, monkeypatch):
         Store(tmp_path).writing(),
     ):
         pass
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+def test_a_lock_that_fails_is_no_second_run(tmp_path, monkeypatch):
+    import errno
+    import fcntl
+
+    def flock(*arguments):
+        raise OSError(errno.EIO, "the disk is broken")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    store = Store(tmp_path)
+    with pytest.raises(OSError, match="disk is broken") as caught, store.writing():
+        pass
+    assert not isinstance(caught.value, BusyError)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")

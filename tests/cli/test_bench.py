@@ -65,7 +65,8 @@ def test_report_in_every_format(run, plan, tmp_path):
 def test_a_report_does_not_replace_the_run(run, plan, tmp_path):
     out = tmp_path / "out"
     assert run("bench", plan, "--out", out)[0] == 0
-    for name in ("run.json", "plan.json", "results.parquet", "jobs/report.html"):
+    names = ("run.json", "plan.json", "results.parquet", "jobs/report.html", "RUN.JSON")
+    for name in names:
         code, _, err = run("report", out, "--html", out / name)
         assert code == 2
         assert "is a file of the run itself" in err
@@ -75,6 +76,15 @@ def test_a_report_does_not_replace_the_run(run, plan, tmp_path):
     assert "is another result" in err
     assert not page.exists()
     assert run("report", out)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "options", [("--latex", "-", "--csv", "-"), ("--markdown", "-", "--json")]
+)
+def test_only_one_result_is_printed(run, tmp_path, options):
+    code, text, err = run("report", tmp_path, *options)
+    assert (code, text) == (2, "")
+    assert "only one result can be printed" in err
 
 
 @pytest.mark.parametrize("name", ["splits.json", "plan.json"])

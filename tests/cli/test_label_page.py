@@ -77,7 +77,7 @@ def test_corrections_come_back(run, pets):
     assert "row 'nobody', which is not there" in err
 
 
-@pytest.mark.parametrize("name", ["../secret.png", "{secret}", "link.png"])
+@pytest.mark.parametrize("name", ["../secret.png", "{secret}", "link.png", "\0"])
 def test_pictures_come_from_the_folder_of_the_data(run, pets, tmp_path_factory, name):
     """A table is data of others: it may not show any picture of the disk."""
     other = tmp_path_factory.mktemp("other")

@@ -1,6 +1,7 @@
 """The summary: frozen records, right in their numbers."""
 
 import json
+import shutil
 from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
@@ -151,6 +152,21 @@ def test_views_show_confidences(summary):
     levels = [row["candidates"][0]["confidence"] for row in view["ambiguous"]]
     assert levels == sorted(levels)
     assert view["points"]["confidence"].between(0, 1).all()
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+def test_damaged_reductions_are_no_reason_for_another_report(
+    run_folder, tmp_path, suffix
+):
+    """The views of the damaged reduction were once left out without a word."""
+    folder = tmp_path / "run"
+    shutil.copytree(run_folder, folder)
+    for path in (folder / "reductions").glob(f"*{suffix}"):
+        path.write_bytes(path.read_bytes()[:-2])
+    with pytest.raises(DamagedStoreError, match=f"reductions.*{suffix}: "):
+        summarize(folder)
+    shutil.rmtree(folder / "reductions")  # left out on purpose, they are large
+    assert summarize(folder).views == ()
 
 
 def test_sweep_has_one_curve_per_other_parameter(summary):

@@ -359,10 +359,10 @@ def _with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_plan(content: Mapping[str, Any]) -> _plan.Plan:
-    many = content["task"] == "multilabel"
     values = _with_tuples(content)
-    spec = _plan.MultilabelDataSpec if many else _plan.DataSpec
-    values["data"] = tuple(spec(**_with_tuples(item)) for item in content["data"])
+    values["data"] = tuple(
+        _plan.DataSpec(**_with_tuples(item)) for item in content["data"]
+    )
     for key in ("reducers", "learners", "classifiers"):
         if key in content:
             values[key] = tuple(_plan.MethodSpec(**item) for item in content[key])

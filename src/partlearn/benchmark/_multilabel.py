@@ -25,7 +25,6 @@ from partlearn.benchmark._methods import build, find_class
 from partlearn.benchmark._plan import (
     DataSpec,
     MethodSpec,
-    MultilabelDataSpec,
     MultilabelPlan,
 )
 from partlearn.benchmark._records import Record, values_of
@@ -57,10 +56,8 @@ class MultilabelTask:
         {"reducers": "ranker", "classifiers": "multilabel", "learners": "multilabel"}
     )
 
-    def _spec(self, name: str) -> MultilabelDataSpec:
-        spec = next(spec for spec in self.plan.data if spec.name == name)
-        assert isinstance(spec, MultilabelDataSpec)
-        return spec
+    def _spec(self, name: str) -> DataSpec:
+        return next(spec for spec in self.plan.data if spec.name == name)
 
     def load(
         self, folder: str | Path | None
@@ -92,14 +89,13 @@ class MultilabelTask:
             for seed in self._spec(data.name).noise_seeds
         }
 
-    def expand(self, data: Iterable[BenchmarkData]) -> list[Job]:
+    def expand(self, data: Iterable[BenchmarkData]) -> Iterator[Job]:
         """All jobs, in the order of the plan.
 
         The reduction of a job is a ranking, or has no class where all features are
         used.
         """
         plan, code = self.plan, source_hash()
-        jobs = []
         for item in data:
             spec, combinations = self._spec(item.name), list(self._combinations(item))
             draws = product(spec.r or (None,), spec.noise_seeds, range(plan.folds))
@@ -135,9 +131,7 @@ class MultilabelTask:
                     }
                     if not plan.tunes_thresholds:
                         content["thresholds"] = "as they are"
-                    job = Job(content, code, reduction, learner, fold, labels, points)
-                    jobs.append(job)
-        return jobs
+                    yield Job(content, code, reduction, learner, fold, labels, points)
 
     def _combinations(self, data: BenchmarkData) -> Iterator[Combination]:
         """Ranking with its draw and length, learner, labels, points of the curve."""
@@ -336,11 +330,10 @@ def _from_bunch(spec: DataSpec, bunch: Bunch, file: str) -> BenchmarkData:
         S = np.asarray(bunch.candidates, dtype=bool)
     names = tuple(str(name) for name in bunch.target_names)
     Y = np.asarray(bunch.truth, dtype=bool)
-    assert isinstance(spec, MultilabelDataSpec)
     return _cut(BenchmarkData(spec.name, bunch.data, S, Y, names), spec)
 
 
-def _cut(data: BenchmarkData, spec: MultilabelDataSpec) -> BenchmarkData:
+def _cut(data: BenchmarkData, spec: DataSpec) -> BenchmarkData:
     """The most frequent labels and features, as far as an entry limits them."""
     if spec.max_features is not None:
         found = np.asarray((data.X != 0).sum(axis=0)).ravel()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from importlib import resources
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,18 +18,23 @@ from partlearn.benchmark._plan import (
     CURVE_METRICS,
     DataSpec,
     MethodSpec,
-    MultilabelDataSpec,
     MultilabelPlan,
     Plan,
     TunedPlan,
 )
 from partlearn.benchmark._results import Control
-from partlearn.benchmark._schema import FIELDS, MULTILABEL_FIELDS, Checker
+from partlearn.benchmark._schema import (
+    FIELDS,
+    MOST_GRID_POINTS,
+    MULTILABEL_FIELDS,
+    Checker,
+)
 from partlearn.benchmark._toml import PlanError, read_toml
 
 Table = Mapping[str, Any]
 Specs = tuple[MethodSpec, ...]
 S = TypeVar("S", DataSpec, MethodSpec)
+MOST_BYTES = 2**24  # of a plan
 
 
 def list_plans() -> list[str]:
@@ -92,6 +98,10 @@ def load_plan(name: str | Path, *, allow: Collection[str] = ()) -> Plan:
             raise PlanError(
                 f"{path}: no such plan file; check its path, or name one of the plans "
                 f"of partlearn ({', '.join(list_plans()[:3])} ...)."
+            )
+        if (size := path.stat().st_size) > MOST_BYTES:
+            raise PlanError(
+                f"{path}: {size:,} bytes, and a plan has at most {MOST_BYTES:,}."
             )
         try:
             text = path.read_text(encoding="utf-8")
@@ -214,8 +224,8 @@ def _parent(name: str, check: Checker) -> dict[str, Any]:
     parent = _with_parent(document, own)
     if own.quick:
         _apply_quick(parent, document.get("quick", {}), own)
-    # What the parent's figures and notes say is about the parent only.
-    for key in ("title", "figure", "notes", "name", "extends"):
+    # The title and the notes of the parent are about the parent only.
+    for key in ("title", "notes", "name", "extends"):
         parent["plan"].pop(key, None)
     return parent
 
@@ -325,8 +335,6 @@ def _check_names(selectors: Specs, classifiers: Specs, check: Checker) -> None:
 def _data(
     entries: Sequence[Table], learners: Sequence[str], check: Checker
 ) -> tuple[DataSpec, ...]:
-    many = check.schema is MULTILABEL_FIELDS
-    kind = MultilabelDataSpec if many else DataSpec
     specs: list[DataSpec] = []
     for i, entry in enumerate(entries):
         check.table(entry, ("data", i))
@@ -337,7 +345,7 @@ def _data(
                     check.fail(("data", i, "learners"), f"no learner is named {name!r}")
             some = [name for name in entry["learners"] if name in learners]
             values["learners"] = tuple(some) or None
-        _add(specs, [kind(**values)], ("data", i), check)
+        _add(specs, [DataSpec(**values)], ("data", i), check)
     return tuple(specs)
 
 
@@ -406,11 +414,17 @@ def _methods(merged: Table, key: str, check: Checker) -> Specs:
             hint = ' (only the reducer "none" needs no class)' * (key == "reducers")
             check.fail(path, f"{name!r} has no `class`{hint}")
         _check_by_data(entry.get("by_data", {}), path, merged, check)
+        for table in ("params", "by_data", "search", "grid"):
+            check.sizes(entry.get(table, {}), (*path, table))
         for table in ("search", "grid"):
             for parameter, values in entry.get(table, {}).items():
                 if not isinstance(values, list) or not values:
                     wrong = f"{table}.{parameter} must be a list of values"
                     check.fail((*path, table), wrong)
+        n_points = prod(map(len, entry.get("grid", {}).values()))
+        if n_points > MOST_GRID_POINTS:
+            wrong = f"`grid` has {n_points:,} points, and at most {MOST_GRID_POINTS:,}"
+            check.fail((*path, "grid"), f"{wrong} are possible")
         given = {k: v for k, v in entry.items() if k not in ("name", "class", "grid")}
         spec = MethodSpec(name, cls, **{"published": name, **given})
         spec = replace(spec, ranked=spec.ranked and not supervised)

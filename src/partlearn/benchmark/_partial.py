@@ -76,11 +76,10 @@ class PartialTask:
         splitter = CandidateKFold(self.plan.folds, random_state=self.plan.fold_seed)
         return {data.noise_seed: list(splitter.split(data.X, data.S, data.bags))}
 
-    def expand(self, data: Iterable[BenchmarkData]) -> list[Job]:
+    def expand(self, data: Iterable[BenchmarkData]) -> Iterator[Job]:
         """All jobs, in the order of the plan."""
         # Once for all jobs, here: workers that have other sources cannot disagree.
         plan, code = self.plan, source_hash()
-        jobs = []
         for item, protocol, method, fold in product(
             data, plan.protocols, plan.reducers, range(plan.folds)
         ):
@@ -114,8 +113,7 @@ class PartialTask:
                     **({"pass_confidence": True} if learner.pass_confidence else {}),
                     **({"pass_bags": True} if learner.pass_bags else {}),
                 }
-                jobs.append(Job(learn, code, reduction, learner, fold))
-        return jobs
+                yield Job(learn, code, reduction, learner, fold)
 
     def reduce(self, data: BenchmarkData, task: Reduction, split: Split) -> Record:
         """Fit the reducer on the training rows, or on all; transform all rows."""

@@ -64,6 +64,16 @@ class DataSpec:
         with the true labels; empty where their names say it.
     ignore : tuple of str
         Columns of a table to leave out.
+    noise : str
+        How false labels are drawn in a multi-label plan, one of ``NOISE_KINDS``.
+    counts : tuple of int or None
+        Numbers of features to select, instead of the percentages of the plan.
+    learners : tuple of str or None
+        Names of the learners to use on this set; None means all.
+    max_labels : int or None
+        Use the most frequent labels, and the rows that have one of them.
+    max_features : int or None
+        Use the features with the most values other than zero.
     """
 
     name: str
@@ -77,6 +87,11 @@ class DataSpec:
     labels: str = ""
     truth: str = ""
     ignore: tuple[str, ...] = ()
+    noise: str = "add"
+    counts: tuple[int, ...] | None = None
+    learners: tuple[str, ...] | None = None
+    max_labels: int | None = None
+    max_features: int | None = None
 
     def error(self, text: str) -> PlanError:
         """Error about the entry, or about its data."""
@@ -166,8 +181,6 @@ class Plan:
         Megabytes that one job may add.
     published : dict
         ``paper`` and ``table`` in the published figures.
-    figure : dict
-        How to draw the result.
     notes : tuple of str
         Printed in the report.
     task : str
@@ -192,7 +205,6 @@ class Plan:
     time_limit: float | None = None
     memory_limit: int | None = None
     published: Mapping[str, str] = field(default_factory=dict)
-    figure: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     task: str = "partial"
 
@@ -239,31 +251,6 @@ class TunedPlan(Plan):
             f"{self.held_out:.0%} of the training rows, without the truth; "
             f"{self.draws} settings for every learner that has a grid."
         )
-
-
-@dataclass(frozen=True)
-class MultilabelDataSpec(DataSpec):
-    """One ``[[data]]`` entry of a multi-label plan.
-
-    Attributes
-    ----------
-    noise : str
-        How false candidates are drawn.
-    counts : tuple of int or None
-        Numbers of features to select, where percentages make no sense.
-    learners : tuple of str or None
-        Names of the learners to use on this set; None means all.
-    max_labels : int or None
-        Use the most frequent labels, and the rows that have one of them.
-    max_features : int or None
-        Use the features with the most values other than zero.
-    """
-
-    noise: str = "add"
-    counts: tuple[int, ...] | None = None
-    learners: tuple[str, ...] | None = None
-    max_labels: int | None = None
-    max_features: int | None = None
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from partlearn.benchmark._load import Run, merge, run_facts, save_run
 from partlearn.benchmark._plan import Plan
 from partlearn.benchmark._records import Record
 from partlearn.benchmark._store import Store
-from partlearn.benchmark._task import Task, check_methods, task_of
+from partlearn.benchmark._task import Task, check_methods, jobs_of, task_of
 
 Progress = Callable[[int, int, str], None]
 W = TypeVar("W", Reduction, Job)
@@ -97,7 +97,7 @@ def run_plan(
     data, absent = task.load(data_folder)
     if not data:  # nothing to run: leave no empty folder behind
         return Run(Path(folder), task.plan, {"n_failed": 0}, (), tuple(absent))
-    jobs = task.expand(data)
+    jobs = jobs_of(task, data)
     store = Store(folder)
     with store.writing():
         session = _Session(task, data, store, engine, progress)
@@ -179,7 +179,7 @@ def verify_run(
     task = task_of(check_methods(plan))
     data, _ = task.load(data_folder)
     kept = Store(folder)
-    done = [job for job in task.expand(data) if kept.get(job.name) is not None]
+    done = [job for job in jobs_of(task, data) if kept.get(job.name) is not None]
     chosen = random.Random(seed).sample(done, ceil(share * len(done)))
     with tempfile.TemporaryDirectory() as scratch:
         again = Store(scratch)

@@ -4,6 +4,7 @@
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from math import inf
 from typing import Any, NoReturn
 
 from partlearn.benchmark import _plan
@@ -28,9 +29,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _whole(minimum: int) -> Rule:
+def _whole(minimum: int, maximum: float = inf) -> Rule:
     words = f"a whole number of at least {minimum}"
-    return lambda value: type(value) is int and value >= minimum, words
+    words += "" if maximum == inf else f" and at most {maximum:,}"
+    return lambda value: type(value) is int and minimum <= value <= maximum, words
 
 
 def _wholes(minimum: int) -> Rule:
@@ -94,9 +96,10 @@ FIELDS: dict[str, Rules] = {
     },
     "plan": {
         **_each("name title citation extends reference", _string),
-        **_each("fold_seed seed", _whole(0)),
-        **_each("threads memory_limit", _whole(1)),
-        **_each("published figure", _table),
+        **_each("fold_seed seed", _whole(0, 2**32 - 1)),
+        "threads": _whole(1, 1024),
+        "memory_limit": _whole(1),
+        "published": _table,
         "protocols": _some_of(_plan.PROTOCOLS),
         "folds": _whole(2),
         "metrics": _some_of(_plan.METRICS),
@@ -135,8 +138,8 @@ _SELECTOR = {**_METHOD, "by_data": _table}
 _CURVES: Rules = {
     "labels": _some_of(_plan.TRAINING_LABELS),
     "percentages": _percentages,
-    "random_draws": _whole(1),
-    "cv": _whole(2),
+    "random_draws": _whole(1, 1000),
+    "cv": _whole(2, 1000),
 }
 # Plans for multi-label data name their methods by what these do there.
 MULTILABEL_FIELDS: dict[str, Rules] = {
@@ -172,6 +175,13 @@ MULTILABEL_FIELDS: dict[str, Rules] = {
 }
 
 
+# The largest whole number among the parameters of a method: a billion trees would take
+# all memory before the first one is fitted. Numbers without such a cost have no limit.
+LARGEST = {"random_state": inf, "max_iter": inf, "n_jobs": 256}
+LARGEST_OTHER = 1_000_000
+MOST_GRID_POINTS = 10_000
+
+
 class Checker:
     """Checks tables against rules; failures name file and line.
 
@@ -204,6 +214,20 @@ class Checker:
         where = f"{self.origin}:{line}" if line else self.origin
         end_mark = "" if message.endswith("?") else "."
         raise PlanError(f"{where}: {message}{end_mark}")
+
+    def sizes(self, value: Any, path: KeyPath) -> None:
+        """Refuse parameters that ask for absurd amounts of memory or processes."""
+        if isinstance(value, dict):
+            for key, part in value.items():
+                self.sizes(part, (*path, key))
+        elif isinstance(value, list):
+            for i, part in enumerate(value):
+                self.sizes(part, (*path, i))
+        elif type(value) is int:
+            names = [str(key) for key in path if isinstance(key, str)]
+            most = LARGEST.get(names[-1].rpartition("__")[2], LARGEST_OTHER)
+            if value > most:
+                self.fail(path, f"`{names[-1]}` must be at most {most:,}; got {value}")
 
     def table(self, table: Any, path: KeyPath = ()) -> None:
         """Check names, required fields and values of one table."""

@@ -27,13 +27,18 @@ from partlearn.io import Budget, DataError, Limits, atomic_write, regular_size
 _FRAGMENT = re.compile(r"[0-9a-f]{20}\.(json|npz)")
 _FORMAT = "partlearn-fragment/2"
 _TABLES = r"(?:results|timings)\.(?:parquet|csv)"
-_RUN_FILE = re.compile(rf"(?:plan|run|splits)\.json|\.lock|{_TABLES}")
+# In any case: some file systems do not tell RUN.JSON from run.json.
+_RUN_FILE = re.compile(rf"(?:plan|run|splits)\.json|\.lock|{_TABLES}", re.IGNORECASE)
 # What a killed run leaves half-written: the name of one of its files, and a mark.
 _LEFTOVER = re.compile(
     rf"\.(?:(?:plan|run|splits|report)\.json|report\.html|{_TABLES}|"
     r"[0-9a-f]{20}\.(?:json|npz))\.[0-9a-f]{16}\.tmp"
 )
 _PARTS = ("jobs", "reductions")
+# What reading a damaged fragment raises.
+_DAMAGE = (OSError, ValueError, KeyError, EOFError, RecursionError, BadZipFile)
+# Another process has the lock. (Windows says so by EACCES or EDEADLK.)
+_LOCKED = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 # The lock of the system is not there, on some network file systems for example.
 _NO_LOCKS = {
     getattr(errno, name, None)
@@ -173,8 +178,10 @@ def _try_lock(file: IO[bytes]) -> bool:
 
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        if error.errno not in _NO_LOCKS:
+        if error.errno in _LOCKED:
             return False
+        if error.errno not in _NO_LOCKS:
+            raise
         warnings.warn(
             "This file system has no locks. Start only one run at a time that writes "
             "to the same folder.",
@@ -218,17 +225,25 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Be the only writer; what a killed one left half-written is removed."""
+        if self.folder.is_symlink() and not self.folder.exists():
+            raise FileNotFoundError(
+                f"{self.folder} is a link to nothing; name a folder with "
+                f"{argument('folder')}."
+            )
         if self.folder.is_file():
             raise NotADirectoryError(
                 f"{self.folder} is a file; name a folder with {argument('folder')}."
             )
         self.folder.mkdir(parents=True, exist_ok=True)
         for name in (*_PARTS, ".lock"):
-            if (self.folder / name).is_symlink():
+            path = self.folder / name
+            kind = "a regular file" if name == ".lock" else "a folder"
+            sound = path.is_file() if name == ".lock" else path.is_dir()
+            if path.is_symlink() or (path.exists() and not sound):
+                found = "a link" if path.is_symlink() else f"not {kind}"
                 raise OSError(
-                    f"{self.folder / name} is a link, and results are not written "
-                    "through links. Remove it, or choose another folder with "
-                    f"{argument('folder')}."
+                    f"{path} is {found}, and results are kept in {kind}. Remove it, or "
+                    f"choose another folder with {argument('folder')}."
                 )
         # The file of the lock stays, since removing it would let two in.
         with (self.folder / ".lock").open("a+b") as file:
@@ -271,17 +286,12 @@ class Store:
         record, digest = fragment
         if not arrays or digest is None:
             return record
-        file_name = f"{name}.npz"
-        try:
-            data = read_regular(self.folder / file_name)
+        with self._noting_damage(f"{name}.npz") as path:
+            data = read_regular(path)
             if hashlib.sha256(data).hexdigest() != digest:
                 raise ValueError("its digest is not the one that was kept")
             return replace(record, arrays=_arrays(data))
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, EOFError, BadZipFile) as error:
-            self.damaged[file_name] = str(error)
-            return None
+        return None
 
     def put(self, name: str, record: Record) -> None:
         """Keep a job or a reduction: arrays first, so that a record implies its own."""
@@ -297,17 +307,24 @@ class Store:
         self.write_json(f"{name}.json", {**about, "record": record.to_json()})
 
     def _get(self, name: str) -> tuple[Record, str | None] | None:
-        file_name = f"{name}.json"
-        try:
-            content = _opened(read_regular(self.folder / file_name))
+        with self._noting_damage(f"{name}.json") as path:
+            content = _opened(read_regular(path))
             if (content["format"], content["name"]) != (_FORMAT, name):
                 raise ValueError("a fragment of another format or job")
             return Record.from_json(content["record"]), content["arrays"]
+        return None
+
+    @contextmanager
+    def _noting_damage(self, name: str) -> Iterator[Path]:
+        """Give the path of a file; what is wrong with it, if it exists, is noted."""
+        try:
+            yield self.folder / name
         except (FileNotFoundError, NotADirectoryError):
-            return None
-        except (OSError, ValueError, KeyError, RecursionError) as error:
-            self.damaged[file_name] = str(error)
-            return None
+            pass
+        except DataError as error:
+            self.damaged[name] = error.what
+        except _DAMAGE as error:
+            self.damaged[name] = str(error)
 
     def write_json(self, name: str, content: Mapping[str, Any]) -> None:
         """Write ``folder/name`` with its digest."""

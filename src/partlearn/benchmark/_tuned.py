@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -136,19 +136,17 @@ class TunedTask(PartialTask):
             )
         return folds
 
-    def expand(self, data: Iterable[BenchmarkData]) -> list[Job]:
+    def expand(self, data: Iterable[BenchmarkData]) -> Iterator[Job]:
         """One job for every setting, those of one learner after each other."""
         share = self.plan.held_out
-        return [
-            replace(
-                job,
-                content={**job.content, "setting": setting, "held_out": share},
-                learner=replace(job.learner, point=setting),
-                draw=draw,
-            )
-            for job in super().expand(data)
-            for draw, setting in enumerate(settings(self.plan, job.learner))
-        ]
+        for job in super().expand(data):
+            for draw, setting in enumerate(settings(self.plan, job.learner)):
+                yield replace(
+                    job,
+                    content={**job.content, "setting": setting, "held_out": share},
+                    learner=replace(job.learner, point=setting),
+                    draw=draw,
+                )
 
     def _build(self, job: Job) -> Any:
         # Names may reach into parts: ``estimator__max_depth``.

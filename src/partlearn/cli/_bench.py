@@ -266,6 +266,8 @@ def report(
         raise ValueError("--table chooses a table for --latex or --csv; give one.")
     run, stdout = _run_folder(folder), Path("-")
     outputs = (html, markdown, latex, csv)
+    if outputs.count(stdout) + as_json > 1:
+        raise ValueError("only one result can be printed; write the others to files")
     _check_outputs(run, [path for path in outputs if path not in (None, stdout)])
     summary = report.summarize(run)
     writers: tuple[tuple[Path | None, Callable[[], str]], ...] = (

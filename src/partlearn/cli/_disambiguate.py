@@ -217,7 +217,7 @@ def _images(
     paths = [folder / str(name) for name in contents.pop(column)]
     root = folder.resolve()
     for row, path in enumerate(paths):
-        if not path.resolve().is_relative_to(root):
+        if "\0" in str(path) or not path.resolve().is_relative_to(root):
             raise DataFormatError(
                 f"the picture {str(path)[:200]!r} is outside of the folder {root}",
                 path=data,

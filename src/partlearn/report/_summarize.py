@@ -16,6 +16,7 @@ import numpy as np
 from partlearn.benchmark import (
     NO_LEARNER,
     Control,
+    DamagedStoreError,
     MethodSpec,
     Run,
     Store,
@@ -355,6 +356,8 @@ def _views(run: Run, frame: pd.DataFrame) -> list[dict[str, Any]]:
     for job in here.drop_duplicates(["protocol", "reducer"]).itertuples():
         name = f"reductions/{job.reduction}"
         record = store.get(name) if len(views) < MAX_VIEWS else None
+        for file, reason in store.damaged.items():
+            raise DamagedStoreError(reason, path=run.folder / file)
         if record is not None and "confidence" in record.arrays:
             right = {name: value for name, value, _ in record.values}
             about = {
