@@ -10,13 +10,12 @@ stopped goes on where it stopped; the table is written to the folder of the resu
 """
 
 import argparse
-import csv
 import sys
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.pool import Cell, add_options, computed, share
+from benchmarks.pool import Cell, add_options, computed, share, write_table
 from benchmarks.prediction_sets import KNOWN, NAMES, load
 from partlearn import disambiguate
 from partlearn.inspection import label_report
@@ -65,9 +64,7 @@ def main() -> int:
         if known:
             row += [between(known[0]), f"{sum(map(held, known))} of {len(known)}"]
         table.append(row)
-        print(*row, flush=True)
-    with (options.out / "expected_right.csv").open("w", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows(table)
+    write_table(options.out / "expected_right.csv", table)
     return 0
 
 

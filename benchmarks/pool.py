@@ -6,6 +6,7 @@ open.
 """
 
 import argparse
+import csv
 import json
 import os
 import time
@@ -104,9 +105,17 @@ def _result(job: tuple[Callable[[Path, Cell], Cell], Path, Cell]) -> Cell:
             values = work(data, cell)
     except Exception as error:  # printed; the cell stays open
         return {**cell, "error": f"{type(error).__name__}: {error}"}
-    return {**cell, **values, "seconds": round(time.process_time() - start, 2)}
+    line = {**cell, **values, "seconds": round(time.process_time() - start, 2)}
+    return dict(json.loads(json.dumps(line)))  # as it is when it is read back
 
 
 def share(value: float) -> str:
     """Write a share as tables have it; empty for NaN."""
     return "" if np.isnan(value) else f"{value:.3f}".removeprefix("0")
+
+
+def write_table(path: Path, table: list[list[str]]) -> None:
+    """Write a table as CSV, and print it."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(table)
+    print(path.read_text(encoding="utf-8"))

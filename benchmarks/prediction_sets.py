@@ -16,7 +16,6 @@ less than .9 by more than two standard errors.
 """
 
 import argparse
-import csv
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.candidate_classifier import CELLS, cell
-from benchmarks.pool import Cell, add_options, computed, share
+from benchmarks.pool import Cell, add_options, computed, share, write_table
 from partlearn.candidates import check_evidence, from_votes
 from partlearn.classification import CRISPClassifier
 from partlearn.classification._calibration import (
@@ -114,10 +113,7 @@ def main() -> int:
     by_name = {name: by_data[name] for name in NAMES if name in by_data}
     tables = {"prediction_sets": coverage(by_name), "abstaining": answered(by_name)}
     for title, table in tables.items():
-        path = options.out / f"{title}.csv"
-        with path.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows(table)
-        print(path.read_text(encoding="utf-8"))
+        write_table(options.out / f"{title}.csv", table)
     low = [text for name, lines in by_name.items() for text in missed(name, lines)]
     print(*low, sep="\n")
     return int(bool(low))
