@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -93,17 +93,13 @@ default=None
     """
     candidates = label_choice(candidates, raters=raters, weights=weights, marks=marks)
     tables.check_index(X, candidates=candidates, truth=truth, bags=bags)
+    tags = task == "tags"
     if tables.is_frame(X):
         columns = tables.columns_of(X)
-        several = isinstance(candidates, list | tuple)
-        named = several and all(isinstance(name, str) for name in candidates)
-        named = (
-            named or candidates is None or isinstance(candidates, str | LabelColumns)
-        )
-        if task == "tags":
-            return _check_tags(columns, candidates, truth, sep, encoder)
-        if named or encoder is not None or not tables.is_plain(columns):
-            return _check_table(columns, candidates, truth, sep, encoder, bags)
+        names = candidates if isinstance(candidates, list | tuple) else [candidates]
+        named = all(isinstance(name, str | LabelColumns | None) for name in names)
+        if tags or named or encoder is not None or not tables.is_plain(columns):
+            return _check_table(columns, candidates, truth, sep, encoder, bags, tags)
         feature_names = list(columns) if feature_names is None else feature_names
         X = np.column_stack(list(columns.values()))
     if candidates is None:
@@ -115,36 +111,34 @@ default=None
     m, d = X.shape
     if len(S) != m:
         raise ValueError(f"X has {m} rows, candidates have {len(S)}.")
-    labels = target_names if target_names is not None else [str(c) for c in classes]
-    if len(labels) != S.shape[1]:
-        raise ValueError(f"{len(labels)} `target_names` for {S.shape[1]} labels.")
-    features = (
-        feature_names if feature_names is not None else [str(j) for j in range(d)]
-    )
-    if len(features) != d:
-        raise ValueError(f"{len(features)} `feature_names` for {d} features.")
-    if bags is not None:
-        bags = tables.read_bags(bags, {}, _one_each(S))
-    if task == "tags" and truth is None:
-        report = _report(X, S, features, labels, several=True, empty_breaks=False)
-        findings = _of_tags(report, S, np.arange(m), labels)
-        return replace(report, findings=findings, facts=report.facts | {"task": "tags"})
-    if truth is None:
-        return _report(X, S, features, labels, bags=bags)
-    known = _truth(truth, classes, S)
-    several = known.ndim == 2
+    labels = _names(target_names, classes, "`target_names`", "labels")
+    features = _names(feature_names, np.arange(d), "`feature_names`", "features")
+    if bags is not None:  # any label is possible where a set is empty
+        full = S | ~S.any(axis=1, keepdims=True)
+        bags = tables.read_bags(bags, {}, Evidence(full, np.arange(len(labels))))
+    Y = None if truth is None else _truth(truth, classes, S)
+    several = tags or np.ndim(truth) == 2
     report = _report(
-        X,
-        S,
-        features,
-        labels,
-        known,
-        several=several,
-        empty_breaks=not several,
-        bags=bags,
+        X, S, features, labels, Y, several=several, empty_breaks=not several, bags=bags
     )
-    told = _findings.truth_findings(S, known, labels)
-    return replace(report, findings=[*report.findings, *told])
+    findings, facts = report.findings, report.facts
+    if tags:
+        findings = _of_tags(report, S, np.arange(m), labels)
+        facts = facts | {"task": "tags"}
+    if Y is not None:
+        findings = [*findings, *_findings.truth_findings(S, Y, labels)]
+    return replace(report, findings=findings, facts=facts)
+
+
+def _names(
+    given: list[str] | None, things: NDArray[Any], argument: str, what: str
+) -> list[str]:
+    """Names that were given, or else the things themselves as text."""
+    if given is None:
+        return [str(thing) for thing in things.tolist()]
+    if len(given) != len(things):
+        raise ValueError(f"{len(given)} {argument} for {len(things)} {what}.")
+    return given
 
 
 def _report(
@@ -152,22 +146,24 @@ def _report(
     S: Mask,
     features: list[str],
     labels: list[str],
-    known: Mask | Indices | None = None,
+    Y: Mask | None = None,
     *,
     several: bool = False,
-    empty_breaks: bool = True,
+    empty_breaks: bool = False,
     bags: NDArray[Any] | None = None,
 ) -> DataReport:
-    """Say what sets, features and sizes tell.
+    """Describe sets, features and sizes.
 
-    `several` labels of a row may be true; `empty_breaks` says that empty sets do.
+    `Y` holds the true labels; `several` of a row may be true. `empty_breaks` says that
+    empty sets are an error.
     """
     C = _findings.cooccurrence(S)
-    facts = _facts(X, S, C, known)
+    Y = None if several else Y
+    facts = _facts(X, S, C, Y)
     memory = _memory(X, S.shape[1])
     findings = [
         *_findings.label_findings(S, C, labels, several, empty_breaks),
-        *(() if several else _findings.bag_findings(S, bags, known)),
+        *(() if several else _findings.bag_findings(S, bags, Y)),
         *_findings.feature_findings(X, S, features),
         *_size_findings(facts, memory),
     ]
@@ -181,88 +177,65 @@ def _check_table(
     sep: str | None,
     encoder: tables.TableEncoder | None,
     bags: Any,
+    tags: bool,
 ) -> DataReport:
     """Check a table, and go on where something is wrong with a part of it."""
     chosen = tables.TableEncoder() if encoder is None else clone(encoder)
     if isinstance(truth, str):
         tables.check_names([truth], columns, "truth")
-        chosen.set_params(ignore=[*tables.as_names(chosen.ignore), truth])
-        truth = columns[truth]
-    if isinstance(bags, str) and bags in columns:
-        chosen.set_params(ignore=[*tables.as_names(chosen.ignore), bags])
-    evidence, Z, findings = _read_table(columns, labels, sep, chosen)
+    beside = [n for n in (truth, bags) if isinstance(n, str) and n in columns]
+    chosen.set_params(ignore=[*tables.as_names(chosen.ignore), *beside])
+    evidence, Z, findings = _read_table(columns, labels, sep, chosen, tags)
     m = len(next(iter(columns.values())))
     if evidence is None or Z is None:
         facts: dict[str, Any] = {"n_samples": m, "n_features": len(columns)}
         return DataReport(findings, facts, {})
-    S = np.zeros((m, len(evidence.classes)), dtype=bool)
-    S[evidence.rows] = evidence.candidates
     names = [str(c) for c in evidence.classes.tolist()]
-    known, told = (None, []) if truth is None else _table_truth(truth, S, names)
+    features = chosen.get_feature_names_out().tolist()
+    S, rows = evidence.candidates, evidence.rows
+    if tags:
+        report = _report(Z[rows], S, features, names, several=True)
+        unlabeled = np.setdiff1d(np.arange(m), rows)
+        findings += make_findings("unlabeled-rows", unlabeled, total=m)
+        findings += _of_tags(report, S, rows, names)
+        more = {"n_columns": len(columns), "n_unlabeled": len(unlabeled)}
+        facts = report.facts | more | {"task": "tags"}
+        return replace(report, findings=findings, facts=facts)
+    # Training leaves rows without labels out, so they break nothing.
+    S = np.zeros((m, len(names)), dtype=bool)
+    S[rows] = evidence.candidates
+    if bags is not None:
+        given, bags = bags, np.full(m, None, dtype=object)
+        bags[rows] = tables.read_bags(given, columns, evidence)
+    truth = columns[truth] if isinstance(truth, str) else truth
+    Y, told = (None, []) if truth is None else _table_truth(truth, S, names)
     if evidence.weighted:
         # Raters may all miss the truth: that is what there are several for.
         told = [replace(f, severity="note") if f.code in _MISSED else f for f in told]
-    features = chosen.get_feature_names_out().tolist()
-    # Training leaves rows without labels out, so they break nothing.
-    if bags is not None:
-        named = np.full(m, None, dtype=object)
-        named[evidence.rows] = tables.read_bags(bags, columns, evidence)
-        bags = named
-    report = _report(Z, S, features, names, known, empty_breaks=False, bags=bags)
+    report = _report(Z, S, features, names, Y, bags=bags)
     findings += [*report.findings, *_findings.label_text_findings(S, names), *told]
-    return replace(
-        report, findings=findings, facts=report.facts | {"n_columns": len(columns)}
-    )
-
-
-def _check_tags(
-    columns: dict[str, NDArray[Any]],
-    labels: Any,
-    truth: Any,
-    sep: str | None,
-    encoder: tables.TableEncoder | None,
-) -> DataReport:
-    """Check a table of tags: any number of them may be true."""
-    chosen = tables.TableEncoder() if encoder is None else clone(encoder)
-    if isinstance(truth, str):
-        tables.check_names([truth], columns, "truth")
-        chosen.set_params(ignore=[*tables.as_names(chosen.ignore), truth])
-    if labels is None and "tags" in columns:
-        labels = "tags"
-    tags, Z, findings = _read_table(columns, labels, sep, chosen, tables.tags_of)
-    m = len(next(iter(columns.values())))
-    if tags is None or Z is None:
-        facts: dict[str, Any] = {"n_samples": m, "n_features": len(columns)}
-        return DataReport(findings, facts, {})
-    names = [str(c) for c in tags.classes.tolist()]
-    features = chosen.get_feature_names_out().tolist()
-    S, rows = tags.candidates, tags.rows
-    report = _report(Z[rows], S, features, names, several=True, empty_breaks=False)
-    unlabeled = np.setdiff1d(np.arange(m), rows)
-    findings += make_findings("unlabeled-rows", unlabeled, total=m)
-    findings += _of_tags(report, S, rows, names)
-    return replace(
-        report,
-        findings=findings,
-        facts=report.facts
-        | {"n_columns": len(columns), "n_unlabeled": m - len(rows), "task": "tags"},
-    )
+    facts = report.facts | {"n_columns": len(columns)}
+    return replace(report, findings=findings, facts=facts)
 
 
 def _of_tags(
     report: DataReport, S: Mask, rows: Indices, names: list[str]
 ) -> list[Finding]:
-    """What there is to say about tags, by the rows of the table."""
+    """Findings about tags; `rows` are the numbers of their rows in the table."""
     everywhere = np.flatnonzero(S.all(axis=0))
     told = [*report.findings, *_findings.label_text_findings(S, names)]
     return [
         *make_findings("no-tags", rows[~S.any(axis=1)], total=len(rows)),
         *make_findings("everywhere", [names[int(j)] for j in everywhere]),
-        *(
-            replace(finding, rows=tuple(int(rows[r]) for r in finding.rows))
-            for finding in told
-            if finding.code not in _SINGLE
-        ),
+        *_in_table([finding for finding in told if finding.code not in _SINGLE], rows),
+    ]
+
+
+def _in_table(findings: Iterable[Finding], rows: Indices) -> list[Finding]:
+    """Findings about some rows of a table, by their numbers in the table."""
+    return [
+        replace(finding, rows=tuple(int(rows[r]) for r in finding.rows))
+        for finding in findings
     ]
 
 
@@ -271,12 +244,15 @@ def _read_table(
     labels: Any,
     sep: str | None,
     encoder: tables.TableEncoder,
-    read: Any = tables.read_labels,
+    tags: bool,
 ) -> tuple[Any, Array | None, list[Finding]]:
     """Labels and encoded features of a table, and what was wrong with either."""
     findings: list[Finding] = []
     evidence: Any = None
     names: list[str] = []
+    read = tables.tags_of if tags else tables.read_labels
+    if labels is None and tags and "tags" in columns:
+        labels = "tags"
     try:
         if labels is None or isinstance(labels, str):
             labels = tables.label_columns(labels, columns)
@@ -310,8 +286,8 @@ def _read_table(
 
 def _table_truth(
     truth: Any, S: Mask, names: list[str]
-) -> tuple[Indices | None, list[Finding]]:
-    """Class numbers of the true labels, if all are known, and how they fit the sets."""
+) -> tuple[Mask | None, list[Finding]]:
+    """True labels as a matrix, if all are known, and how they fit the sets."""
     if several := tables.rows_of_several(truth):
         return None, list(make_findings("truth-several", several))
     place = {name: j for j, name in enumerate(names)}
@@ -319,14 +295,12 @@ def _table_truth(
     unknown = [i for i, text in enumerate(texts) if text and text not in place]
     words = tuple(dict.fromkeys(texts[i] for i in unknown))[:10]
     findings = list(make_findings("truth-unknown", unknown, items=words))
-    codes = np.asarray([place.get(text, -1) for text in texts], dtype=np.intp)
-    rows = np.flatnonzero((codes >= 0) & S.any(axis=1))
-    if rows.size:
-        findings += [
-            replace(finding, rows=tuple(int(rows[r]) for r in finding.rows))
-            for finding in _findings.truth_findings(S[rows], codes[rows], names)
-        ]
-    return codes if (codes >= 0).all() else None, findings
+    codes = np.array([place.get(text, -1) for text in texts], dtype=np.intp)
+    Y = codes[:, None] == np.arange(len(names))
+    known = Y.any(axis=1)
+    rows = np.flatnonzero(known & S.any(axis=1))
+    told = _findings.truth_findings(S[rows], Y[rows], names)
+    return Y if known.all() else None, [*findings, *_in_table(told, rows)]
 
 
 def _sets(candidates: Any) -> tuple[NDArray[Any], Mask]:
@@ -342,27 +316,23 @@ def _sets(candidates: Any) -> tuple[NDArray[Any], Mask]:
     return classes, S
 
 
-def _one_each(S: Mask) -> Evidence:
-    """Evidence of all rows, any label where a set is empty."""
-    return Evidence(S | ~S.any(axis=1, keepdims=True), np.arange(S.shape[1]))
-
-
-def _truth(truth: Any, classes: NDArray[Any], S: Mask) -> Mask | Indices:
+def _truth(truth: Any, classes: NDArray[Any], S: Mask) -> Mask:
+    """True labels as a matrix with the columns of the candidates."""
     values = truth.toarray() if sp.issparse(truth) else np.asarray(truth)
     if len(values) != len(S):
         raise ValueError(f"truth has {len(values)} rows, candidates have {len(S)}.")
-    if values.ndim == 2:
-        if values.shape != S.shape:
-            raise ValueError(
-                f"truth has {values.shape[1]} columns, candidates have {S.shape[1]}."
-            )
-        return np.asarray(values > 0)
-    return truth_codes(values, classes)
+    if values.ndim == 1:
+        return np.asarray(
+            truth_codes(values, classes)[:, None] == np.arange(S.shape[1])
+        )
+    if values.shape != S.shape:
+        raise ValueError(
+            f"truth has {values.shape[1]} columns, candidates have {S.shape[1]}."
+        )
+    return np.asarray(values > 0)
 
 
-def _facts(
-    X: Any, S: Mask, C: NDArray[np.int64], truth: NDArray[Any] | None
-) -> dict[str, Any]:
+def _facts(X: Any, S: Mask, C: NDArray[np.int64], Y: Mask | None) -> dict[str, Any]:
     m, q = S.shape
     sizes = S.sum(axis=1)
     values = X.nnz if sp.issparse(X) else int(np.count_nonzero(X))
@@ -375,7 +345,7 @@ def _facts(
         "mean_set_size": float(sizes.mean()),
         "largest_set": int(sizes.max()),
         "share_of_single_sets": float((sizes == 1).mean()),
-        "ambiguity_degree": _findings.ambiguity_degree(S, C, truth),
+        "ambiguity_degree": _findings.ambiguity_degree(S, C, Y),
         "rows_of_the_rarest_label": float(weights.min()),
         "rows_of_the_commonest_label": float(weights.max()),
     }

@@ -28,9 +28,7 @@ def cooccurrence(S: Mask) -> NDArray[np.int64]:
     return np.asarray((counts.T @ counts).toarray())
 
 
-def ambiguity_degree(
-    S: Mask, C: NDArray[np.int64], truth: NDArray[Any] | None
-) -> float:
+def ambiguity_degree(S: Mask, C: NDArray[np.int64], Y: Mask | None) -> float:
     """Return how often the worst false label accompanies a label.
 
     With known truth this is the ambiguity degree of Cour, Sapp and Taskar (2011),
@@ -38,17 +36,14 @@ def ambiguity_degree(
     be learned. Without truth, candidate labels stand in for true ones, which bounds
     the quantity only roughly.
     """
-    q = S.shape[1]
-    if truth is not None and truth.ndim == 1:
-        Y = sp.eye_array(q, format="csr")[truth]
-        together = np.asarray((Y.T @ sp.csr_array(S.astype(np.float64))).toarray())
-        totals = np.bincount(truth, minlength=q).astype(float)
-    else:
-        together, totals = C.astype(float), np.diag(C).astype(float)
+    together, totals = C, np.diag(C)
+    if Y is not None:
+        totals = Y.sum(axis=0)
+        together = sp.csr_array(Y.T.astype(np.int64)) @ S.astype(np.int64)
     together = together.copy()
-    np.fill_diagonal(together, 0.0)
+    np.fill_diagonal(together, 0)
     occurs = totals > 0
-    if not occurs.any() or q < 2:
+    if not occurs.any() or len(C) < 2:
         return 0.0
     return float((together[occurs] / totals[occurs, None]).max())
 
@@ -77,7 +72,7 @@ def label_findings(
 
 
 def bag_findings(
-    S: Mask, bags: NDArray[Any] | None, truth: NDArray[Any] | None
+    S: Mask, bags: NDArray[Any] | None, Y: Mask | None
 ) -> Iterator[Finding]:
     """Describe the bags; without any, say whether rows seem to come in bags."""
     if bags is None:
@@ -99,9 +94,9 @@ def bag_findings(
     odd = np.unique(codes[S.any(axis=1) & (lists[codes] != S).any(axis=1)])
     names = [str(bags[np.argmax(codes == b)]) for b in odd[:20]]
     yield from make_findings("bags-differ", [*names, *map(str, odd[20:])])
-    if truth is not None and truth.ndim == 1:
+    if Y is not None:
         taken = np.zeros_like(lists)
-        taken[codes, truth] = True
+        np.logical_or.at(taken, codes, Y)
         share = (lists & ~taken).sum() / max(lists.sum(), 1)
         if share:
             yield from make_findings("bags-stray", share=share)
@@ -136,17 +131,10 @@ def _together(
     )
 
 
-def truth_findings(S: Mask, truth: NDArray[Any], names: list[str]) -> Iterator[Finding]:
+def truth_findings(S: Mask, Y: Mask, names: list[str]) -> Iterator[Finding]:
     """Compare the true labels with the candidate sets."""
-    if truth.ndim == 1:
-        outside = np.flatnonzero(~S[np.arange(len(S)), truth])
-        occurring = np.zeros(S.shape[1], dtype=bool)
-        occurring[truth] = True
-    else:
-        outside = np.flatnonzero((truth & ~S).any(axis=1))
-        occurring = np.asarray(truth.any(axis=0))
-    yield from make_findings("truth-outside", outside)
-    never = np.flatnonzero(np.asarray(~occurring & S.any(axis=0)))
+    yield from make_findings("truth-outside", np.flatnonzero((Y & ~S).any(axis=1)))
+    never = np.flatnonzero(~Y.any(axis=0) & S.any(axis=0))
     yield from make_findings("never-true", [names[i] for i in never])
 
 
