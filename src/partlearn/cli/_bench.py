@@ -260,47 +260,40 @@ def report(
         Only this table in LaTeX or CSV, for example results.
     """
     from partlearn import report
-    from partlearn.io import atomic_write
+    from partlearn.benchmark import is_run_file
+    from partlearn.io import STANDARD, atomic_write
 
     if table is not None and latex is None and csv is None:
         raise ValueError("--table chooses a table for --latex or --csv; give one.")
-    run, stdout = _run_folder(folder), Path("-")
-    outputs = (html, markdown, latex, csv)
-    if outputs.count(stdout) + as_json > 1:
-        raise ValueError("only one result can be printed; write the others to files")
-    _check_outputs(run, [path for path in outputs if path not in (None, stdout)])
-    summary = report.summarize(run)
-    writers: tuple[tuple[Path | None, Callable[[], str]], ...] = (
-        (html, lambda: report.to_html(summary)),
-        (markdown, lambda: report.to_markdown(summary)),
-        (latex, lambda: report.to_latex(summary, table=table)),
-        (csv, lambda: report.to_csv(summary, table=table)),
-    )
-    for path, render in writers:
-        if path == stdout:
-            typer.echo(render().rstrip("\n"))
-        elif path is not None:
-            page = render().encode()
-            with atomic_write(path) as file:
-                file.write(page)
-            if not as_json:
-                typer.echo(f"Report: {path}", err=stdout in outputs)
-    if as_json:
-        print(plain_json(report.to_json(summary)))
-    elif not any(outputs):
-        print_summary(summary)
-
-
-def _check_outputs(run: Path, outputs: Sequence[Path]) -> None:
-    """Refuse to replace a file of the run, and to write two reports to one file."""
-    from partlearn.benchmark import is_run_file
-
-    check_files((), outputs)
-    for path in outputs:
+    run = _run_folder(folder)
+    outputs = {"--html": html, "--markdown": markdown, "--latex": latex, "--csv": csv}
+    given = {name: path for name, path in outputs.items() if path is not None}
+    check_files((), {}, printed=given, as_json=as_json)
+    for path in given.values():
         if is_run_file(run, path):
             raise ValueError(
                 f"{path} is a file of the run itself; name another file for the report"
             )
+    summary = report.summarize(run)
+    renderers: dict[str, Callable[[], str]] = {
+        "--html": lambda: report.to_html(summary),
+        "--markdown": lambda: report.to_markdown(summary),
+        "--latex": lambda: report.to_latex(summary, table=table),
+        "--csv": lambda: report.to_csv(summary, table=table),
+    }
+    for name, path in given.items():
+        page = renderers[name]()
+        if path == STANDARD:
+            typer.echo(page.rstrip("\n"))
+            continue
+        with atomic_write(path) as file:
+            file.write(page.encode())
+        if not as_json:
+            typer.echo(f"Report: {path}", err=STANDARD in given.values())
+    if as_json:
+        print(plain_json(report.to_json(summary)))
+    elif not given:
+        print_summary(summary)
 
 
 def _run_folder(folder: Path) -> Path:

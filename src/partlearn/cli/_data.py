@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn.cli import _input, _options
-from partlearn.cli._console import plain, print_json
+from partlearn.cli._console import plain, print_json, say
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -126,7 +126,7 @@ def info(
 def _written(path: Path, as_json: bool, **facts: Any) -> None:
     if as_json:
         print_json({"path": str(path)} | facts)
-    else:
+    elif str(path) != "-":
         typer.echo(str(path))
 
 
@@ -139,6 +139,7 @@ def convert(
     options: _options.DataOptions,
     tasks: Path | None = None,
     question: str | None = None,
+    safe_csv: bool = False,
     as_json: _options.Json = False,
 ) -> None:
     """Read a file in any format and write it in another one.
@@ -160,41 +161,46 @@ def convert(
         table are added as predictions, by the column id.
     question
         Question of Label Studio (from_name) or argilla, where there are several.
+    safe_csv
+        For spreadsheets: text that looks like a formula gets a quotation mark.
     """
     from partlearn.io import TableWriter, is_table, read_cleanlab, write
 
-    _options.check_files([source, tasks], [target])
+    printed = {"TARGET": target}
+    _options.check_files([source, tasks], {}, printed=printed, as_json=as_json)
+    columns: Any = None
     if source.suffix == ".json":
-        _written(target, as_json, rows=_from_tasks(source, target, question))
-        return
-    if tasks is not None:
-        rows = _to_tasks(source, tasks, target, question)
-        _written(target, as_json, rows=rows)
-        return
-    if source.suffix == ".npy":
+        columns = _task_columns(source, question)
+        facts: dict[str, Any] = {"rows": len(columns["id"])}
+    elif tasks is not None:
+        facts = {"rows": _to_tasks(source, tasks, target, question)}
+    elif source.suffix == ".npy":
         columns = read_cleanlab(source)
-        with TableWriter(target) as writer:
-            writer.write(columns)
-        _written(target, as_json, columns=list(columns))
-        return
-    if target.suffix == ".npy":
-        _to_array(source, target, options, as_json)
-        return
-    bunch = _input.read_bunch(source, options)
-    for part in ("test", "folds"):
-        if part in bunch:
-            print(f"partlearn: `{part}` is not converted", file=sys.stderr)
-    if "columns" in bunch and is_table(target):  # the same table in another format
-        with TableWriter(target) as writer:
-            writer.write(bunch.columns)
+        facts = {"columns": list(columns)}
+    elif target.suffix == ".npy":
+        facts = _to_array(source, target, options)
     else:
-        write(bunch, target)
-    _written(target, as_json, **_facts(bunch))
+        bunch = _input.read_bunch(source, options)
+        for part in ("test", "folds"):
+            if part in bunch:
+                say(f"partlearn: `{part}` is not converted")
+        facts = _facts(bunch)
+        if is_table(target):  # the same table in another format
+            columns = bunch.get("columns")
+        if columns is None:
+            write(bunch, target, safe_csv=safe_csv)
+    if columns is not None:
+        with TableWriter(target, safe_csv=safe_csv) as writer:
+            writer.write(columns)
+    _written(target, as_json, **facts)
+    if target.suffix == ".npy" and not as_json:
+        names = facts["classes"].items()
+        typer.echo(", ".join(f"{i} is {plain(name)}" for i, name in names))
 
 
-def _from_tasks(source: Path, target: Path, question: str | None) -> int:
-    """Write tasks or records as a table; returns the number of rows."""
-    from partlearn.io import TableWriter, read_tasks
+def _task_columns(source: Path, question: str | None) -> dict[str, Any]:
+    """Tasks or records as columns of a table."""
+    from partlearn.io import read_tasks
 
     read = read_tasks(source, question)
     fields = {f"field {n}" if n == "id" else n: c for n, c in read.columns.items()}
@@ -203,9 +209,7 @@ def _from_tasks(source: Path, target: Path, question: str | None) -> int:
         # An annotator is a number in most projects, and may be called like a field.
         bare = name not in columns and not name.isdigit()
         columns[name if bare else f"annotator {name}"] = cells
-    with TableWriter(target) as writer:
-        writer.write(columns)
-    return len(read.ids)
+    return columns
 
 
 def _to_tasks(source: Path, tasks: Path, target: Path, question: str | None) -> int:
@@ -234,23 +238,21 @@ def _to_tasks(source: Path, tasks: Path, target: Path, question: str | None) -> 
 
 
 def _to_array(
-    source: Path, target: Path, options: _options.DataOptions, as_json: bool
-) -> None:
-    """Write the labels of a file as an array of cleanlab."""
+    source: Path, target: Path, options: _options.DataOptions
+) -> dict[str, Any]:
+    """Write the labels of a file as an array of cleanlab; returns facts about it."""
     import numpy as np
 
     from partlearn.io import atomic_write, class_numbers, cleanlab_array
 
     data = _input.read_data(source, options)
-    labels = data.evidence
-    array = cleanlab_array(labels, data.n_rows)
+    array = cleanlab_array(data.evidence, data.n_rows)
     with atomic_write(target) as file:
         np.save(file, array, allow_pickle=False)
-    numbers = class_numbers(labels.classes).tolist()
-    names = dict(zip(map(str, numbers), map(str, labels.classes.tolist()), strict=True))
-    _written(target, as_json, shape=list(array.shape), classes=names)
-    if not as_json:
-        typer.echo(", ".join(f"{i} is {plain(name)}" for i, name in names.items()))
+    classes = data.evidence.classes
+    numbers = map(str, class_numbers(classes).tolist())
+    names = dict(zip(numbers, map(str, classes.tolist()), strict=True))
+    return {"shape": list(array.shape), "classes": names}
 
 
 @app.command()
@@ -330,12 +332,17 @@ def make(
     tickets
         A table of support tickets, with dates, text and missing values.
     """
-    if tickets:
-        _make_tickets(target, samples, seed, as_json)
-        return
-    from partlearn.datasets import make_partial_classification
-    from partlearn.io import write
+    from partlearn.datasets import make_partial_classification, make_tickets
+    from partlearn.io import TableWriter, write
 
+    printed = {"TARGET": target}
+    _options.check_files((), {}, printed=printed, as_json=as_json)
+    if tickets:
+        columns = make_tickets(samples, random_state=seed).columns
+        with TableWriter(target) as writer:
+            writer.write(columns)
+        _written(target, as_json, columns=list(columns))
+        return
     bunch = make_partial_classification(
         samples,
         n_features=features,
@@ -347,18 +354,3 @@ def make(
     )
     planted = {k: bunch[k].tolist() for k in ("informative", "redundant", "noise")}
     _written(write(bunch, target), as_json, **_facts(bunch), **planted)
-
-
-def _make_tickets(target: Path, samples: int, seed: int, as_json: bool) -> None:
-    from partlearn.datasets import make_tickets
-    from partlearn.io import TableWriter
-
-    columns = make_tickets(samples, random_state=seed).columns
-    with TableWriter(target) as writer:
-        writer.write(
-            {
-                name: [None if value != value else value for value in column.tolist()]
-                for name, column in columns.items()
-            }
-        )
-    _written(target, as_json, columns=list(columns))

@@ -63,8 +63,8 @@ def disambiguate(
         --gold, or where every row has one label. Columns wrong and look say which rows
         to look at first.
     """
-    rate = _rate(miss_rate)
-    output.check(data, options.votes, corrections, also=html)
+    rate: Any = _input.parse_amount(miss_rate, "--miss-rate")
+    output.check(data, options.votes, corrections, html=html)
     if image is not None:
         if html is None:
             raise ValueError("--image is for the page; add --html FILE")
@@ -75,18 +75,19 @@ def disambiguate(
         )
         images = None if image is None else _images(contents, image, data, image_folder)
         name = (options.id or ["row"])[0]
+        columns = (
+            result.columns()
+            if options.several
+            else _columns(result, options.sep or "|")
+        )
+        if name in columns:
+            raise ValueError(
+                f"--id: the result has a column {name!r} as well; rename yours"
+            )
+        table = {name: result.index, **columns}
         for start in range(0, len(result.index), SIZES.block_rows):
             rows = slice(start, start + SIZES.block_rows)
-            columns = (
-                result.columns(rows)
-                if options.several
-                else _columns(result, rows, options.sep or "|")
-            )
-            if name in columns:
-                raise ValueError(
-                    f"--id: the result has a column {name!r} as well; rename yours"
-                )
-            writer.write({name: result.index[rows], **columns})
+            writer.write({name: column[rows] for name, column in table.items()})
     told = _tags.believed if options.several else _found
     with _input.notes():
         outcome, (first, *lines) = told(result, right)
@@ -123,18 +124,6 @@ def _found(result: "Disambiguation", right: Any) -> tuple[dict[str, Any], list[s
             f"(chance {outcome['chance']:.1%})"
         )
     return outcome, lines
-
-
-def _rate(miss_rate: str | None) -> Any:
-    """Read --miss-rate: a number, or auto."""
-    if miss_rate in (None, "auto"):
-        return miss_rate
-    try:
-        return float(miss_rate)
-    except ValueError:
-        raise ValueError(
-            f"--miss-rate must be a number below 1, or auto; got {miss_rate!r}"
-        ) from None
 
 
 def _headline(result: "Disambiguation", outcome: dict[str, Any]) -> list[str]:
@@ -253,7 +242,8 @@ def labels_of_file(
         raise ValueError(f"--gold is for tables; {path.name} is not a table")
     # What is wrong with the truth is said before the fit, which takes time.
     right: Any = data.true_tags() if options.several else data.true_labels()
-    with _input.fitting(data):
+    _input.refuse_missing_values(data)
+    with _input.notes():
         result: Any = find_labels(
             data.X,
             data.y,
@@ -303,22 +293,18 @@ def _say_left_out(data: "Dataset") -> None:
         )
 
 
-def _columns(result: "Disambiguation", rows: slice, sep: str) -> dict[str, Any]:
-    second = result.runner_up[rows]
+def _columns(result: "Disambiguation", sep: str) -> dict[str, Any]:
     columns = {
-        "label": result.label[rows],
-        "confidence": result.confidence[rows].round(6),
-        "margin": result.margin[rows].round(6),
-        "runner_up": ["" if name is None else name for name in second],
-        "candidates": [
-            sep.join(result.classes[row]) for row in result.candidates[rows]
-        ],
+        "label": result.label,
+        "confidence": result.confidence.round(6),
+        "margin": result.margin.round(6),
+        "runner_up": ["" if name is None else name for name in result.runner_up],
+        "candidates": [sep.join(result.classes[row]) for row in result.candidates],
     }
     if result.bags is not None:
-        columns["bag"] = ["" if b is None else b for b in result.bags[rows]]
+        columns["bag"] = ["" if bag is None else bag for bag in result.bags]
     if result.miss_rate is not None:
-        columns["wrong"] = result.wrong[rows].round(6)
-        columns["look"] = result.look[rows]
+        columns |= {"wrong": result.wrong.round(6), "look": result.look}
     return columns
 
 

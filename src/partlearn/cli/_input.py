@@ -99,18 +99,6 @@ def notes() -> Iterator[None]:
 
 
 @contextmanager
-def fitting(data: "Dataset") -> Iterator[None]:
-    """Print warnings as notes, and say which values are to blame for an error."""
-    with notes():
-        try:
-            yield
-        except ValueError:
-            if data.bunch is not None:
-                raise_on_missing_values(data.X, data.names, data.path)
-            raise
-
-
-@contextmanager
 def applying(path: Path) -> Iterator[None]:
     """Say of an error in applying a model that the rows of a file are to blame."""
     from partlearn.io import DataError, DataFormatError
@@ -134,38 +122,37 @@ def applying(path: Path) -> Iterator[None]:
         ) from error
 
 
-def raise_on_missing_values(X: Any, names: Sequence[str], path: Path | None) -> None:
-    """Say where values are missing, if any are."""
+def refuse_missing_values(data: "Dataset") -> None:
+    """Raise an error that names the first missing value of a matrix."""
     import numpy as np
     from scipy import sparse
 
     from partlearn.io import DataFormatError
 
-    if X.dtype.kind != "f":
+    if data.bunch is None:
         return
-    if sparse.issparse(X):
-        X = X.tocoo()
-        rows, columns = (place[~np.isfinite(X.data)] for place in X.coords)
-    else:
-        rows, columns = np.nonzero(~np.isfinite(X))
-    if rows.size:
+    X = data.X.tocoo() if sparse.issparse(data.X) else data.X
+    missing = ~np.isfinite(X.data if sparse.issparse(X) else X)
+    if missing.any():
+        places = X.coords if sparse.issparse(X) else np.indices(X.shape)
+        row, column = (place[missing][0] for place in places)
         raise DataFormatError(
-            f"missing or infinite values, the first in row {rows[0]} of column "
-            f"{names[columns[0]]!r}",
-            path=path,
+            f"missing or infinite values, the first in row {row} of column "
+            f"{data.names[column]!r}",
+            path=data.path,
             advice="Fill them in, or leave these rows or columns out.",
         )
 
 
 def read_data(
-    path: Path,
+    source: Path | list[Path],
     options: DataOptions,
     columns: Any = None,
     *,
     table: bool = False,
     empty: Literal["drop", "all"] = "drop",
 ) -> "Dataset":
-    """Read a file and find its labels, by option or by name.
+    """Read a file, or several Parquet files, and find the labels.
 
     `columns` are those of the table where it was read already; `table` says that a
     matrix will not do, and `empty` what becomes of rows without votes.
@@ -174,18 +161,18 @@ def read_data(
     from partlearn.tables import check_names, dataset_of, read_columns
 
     labels = options.label_choice
-    if columns is None and (table or options.votes is not None):
+    path = source if isinstance(source, Path) else None
+    if columns is None and path and (table or options.votes is not None):
         if options.votes is not None and not is_table(path):
             raise ValueError(
-                f"--votes is for tables; {path.name} is a matrix of numbers: leave it "
-                "out"
+                f"--votes is for tables; {source} is a matrix of numbers: leave it out"
             )
         columns = read_columns(path, encoding=options.encoding)
     if options.votes is not None:
         check_names(options.ignore or (), columns, "ignore")
         labels = _read_votes(options.votes, options, columns, empty)
     data = dataset_of(
-        path if columns is None else columns,
+        source if columns is None else columns,
         labels,
         options.truth,
         roles=options.roles | {"ignore": options.ignore or []},

@@ -150,14 +150,10 @@ class Output:
     safe_csv: bool = False
     as_json: Json = False
 
-    def check(self, *read: Path | None, also: Path | None = None) -> None:
+    def check(self, *read: Path | None, **files: Path | None) -> None:
         """Refuse to replace what is read, and to mix two outputs."""
-        if self.as_json and str(self.out) == "-":
-            raise ValueError(
-                "--json and --out - would both write to standard output; leave out "
-                "--json, or give --out a file"
-            )
-        check_files(read, (self.out, also))
+        printed = {"--out": self.out}
+        check_files(read, files, printed=printed, as_json=self.as_json)
 
     def open(self) -> "TableWriter":
         """Open the table, which appears when it is complete."""
@@ -283,11 +279,32 @@ def as_option(name: str, value: str = "") -> str:
     return f"{option} {value}" if value else option
 
 
-def check_files(read: Iterable[Path | None], written: Iterable[Path | None]) -> None:
-    """Refuse to replace data by what was made of them, and one result by another."""
+def check_files(
+    read: Iterable[Path | None],
+    files: Mapping[str, Path | None],
+    *,
+    printed: Mapping[str, Path | None] | None = None,
+    as_json: bool = False,
+) -> None:
+    """Refuse to replace data by a result, and one result by another.
+
+    Results are named by their options. Those of `printed` may be ``-``, standard
+    output, but only one of them and not beside `as_json`.
+    """
+    printed = printed or {}
+    for name, path in files.items():
+        if str(path) == "-":
+            raise ValueError(f"--{name} - is not possible; name a file")
+    streams = ["--json"] * as_json
+    streams += [f"{name} -" for name, path in printed.items() if str(path) == "-"]
+    if len(streams) > 1:
+        raise ValueError(
+            f"{streams[0]} and {streams[1]} would both write to standard output; leave "
+            "out one of them, or write a file"
+        )
     data = [path for path in read if path is not None]
     results: list[Path] = []
-    for path in written:
+    for path in (*files.values(), *printed.values()):
         if path is None or str(path) == "-":
             continue
         if path.is_dir():

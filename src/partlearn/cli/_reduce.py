@@ -110,7 +110,7 @@ def _run(
     default = {"reducer": "crisp", "selector": "crisp-selector"}[role]
     if load is not None and (save is not None or params or method != default):
         raise ValueError("--load applies a model as it was saved; leave out the rest")
-    output.check(data, load, also=save)
+    output.check(data, load, save=save)
     tags = role == "selector" and options.several
     if tags and method == default:
         method = "trace"
@@ -232,7 +232,8 @@ def _fit(estimator: Any, data: Path, options: DataOptions) -> tuple["Model", Blo
     matrix = _input.read_data(data, options)
     X = matrix.X if matrix.X.dtype.kind == "f" else matrix.X.astype(float)
     labels = matrix.evidence
-    with _input.fitting(matrix):
+    _input.refuse_missing_values(matrix)
+    with _input.notes():
         estimator.fit(X, labels)
     model = Model(estimator, matrix.names, [str(c) for c in labels.classes.tolist()])
     return model, _matrix_blocks(model, matrix, X, options.sep or "|")

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +15,7 @@ from partlearn.cli._console import plain, print_json, row_progress
 from partlearn.cli._tags import tag_score_table
 
 if TYPE_CHECKING:
-    from partlearn.tables import QualityScore
+    from partlearn.tables import Dataset, QualityScore
 
 _LABELS = 12  # labels whose quality is printed
 _DECIDED = 8  # columns named of those that decided
@@ -84,22 +83,11 @@ def train(
         Address of a Dask scheduler (tcp://...) whose workers read and fit Parquet files
         block by block.
     """
-    import numpy as np
-
-    from partlearn import PartialClassifier
-    from partlearn.io import read_corrections
+    from partlearn import PartialClassifier, tables
     from partlearn.persistence import check_model, save_model
-    from partlearn.tables import (
-        estimate_quality,
-        estimate_tag_quality,
-        labels_by_place,
-        make_learner,
-        make_tag_learner,
-        read_times,
-    )
 
     several = options.several
-    _options.check_files([*data, options.votes], [save])
+    _options.check_files([*data, options.votes, corrections], {"save": save})
     if folds == 1:
         raise ValueError("--folds must be 0 (none), or 2 and more; got 1")
     if several and corrections is not None:
@@ -107,35 +95,32 @@ def train(
             "--corrections of train are for single labels; correct tags in the table"
         )
     blocks = scheduler is not None or len(data) > 1
-    if blocks and options.votes is not None:
+    whole = {"votes": options.votes, "time": time, "corrections": corrections}
+    if blocks and (given := [o for o, value in whole.items() if value is not None]):
         raise ValueError(
-            "--votes goes with a single table, not with blocks of rows; leave it out, "
-            "or put the rows into one file"
+            f"--{given[0]} goes with a single table, not with blocks of rows; leave it "
+            "out, or put the rows into one file"
         )
-    if blocks and time is not None:
-        raise ValueError(
-            "--time goes with a single table: of blocks of rows none is held out"
-        )
-    table = None
-    if not blocks:
-        # A known label may stand in a row without votes.
-        known = corrections is not None or gold is not None
-        table = _input.read_data(
-            data[0], options, table=True, empty="all" if known else "drop"
-        )
-    params: dict[str, Any] = _input.parse_params(param or [])
-    named: dict[str, Any] = {}
-    if table is not None:
-        form = table.y.form if table.label_names else None
-        named = {form or "labels": table.label_names or None}
+    # A known label may stand in a row without votes.
+    known = corrections is not None or gold is not None
+    table = _input.read_data(
+        data if blocks else data[0],
+        options,
+        table=True,
+        empty="all" if known else "drop",
+    )
+    build = tables.make_tag_learner if several else tables.make_learner
+    named: dict[str, Any] = {"labels": None}
+    if table.label_names:
+        named = {table.y.form or "labels": table.label_names}
     model = PartialClassifier(
-        (make_tag_learner if several else make_learner)(estimator or method, params),
+        build(estimator or method, _input.parse_params(param or [])),
         **named,
         **options.roles,
-        ignore=[] if table is None else [n for n in table.hidden if n != gold],
+        ignore=[name for name in table.hidden if name != gold],
         sep=options.sep,
         groups=groups,
-        bags=options.bag if table is None else table.bags,
+        bags=table.bags,
         gold=gold,
         weight=weight,
         task="tags" if several else "single",
@@ -143,38 +128,17 @@ def train(
     )
     check_model(model)  # rather now than after the time that fitting takes
     scores: list[Any] = []
-    part: int | None = None
+    how = ""
     with _input.notes():
-        if table is None:
-            rows = _fit_files(model, data, options, scheduler)
+        if blocks:
+            _fit_blocks(model, table, data, scheduler)
         else:
-            rows = table.n_rows
-            if time is not None:
-                read_times(time, table.X, range(rows))
-            fixed: dict[int, Any] = {}
-            if corrections is not None:
-                index = table.X[options.id[0]] if options.id else np.arange(rows)
-                fixed = labels_by_place(index, read_corrections(corrections))
-            evidence, names = model.read_labels(table.X, table.y, known=fixed)
-            _input.echo_labels(evidence.read_as)
-            model.fit_evidence(table.X, evidence, names)
-            part = None if folds is not None else SIZES.exact_rows
+            n = _fit_table(model, table, options, corrections, time)
+            most = SIZES.exact_rows if folds is None and n > SIZES.exact_rows else None
             folds = 3 if folds is None else folds
-            held_out: Any = {"cv": folds, "time": time, "max_rows": part}
-            if folds > 1 and several:
-                truth = table.true_tags()
-                scores = estimate_tag_quality(
-                    model, table.X, table.y, truth=truth, **held_out
-                )
-            elif folds > 1:
-                scores = estimate_quality(
-                    model,
-                    table.X,
-                    table.y,
-                    truth=table.true_labels(),
-                    calibrate=True,
-                    **held_out,
-                )
+            how = _how(folds, time, most)
+            if folds:
+                scores = _held_out(model, table, cv=folds, time=time, max_rows=most)
     save_model(model, save)
     if as_json:
         print_json(_outcome(model, scores, save))
@@ -183,7 +147,7 @@ def train(
     learner = type(model.estimator_).__name__
     bare = model.n_unlabeled_
     print(
-        f"\n{learner}: {rows - bare} rows, {model.encoder_.n_features_out_} "
+        f"\n{learner}: {table.n_rows - bare} rows, {model.encoder_.n_features_out_} "
         f"features, {len(model.classes_)} {'tags' if several else 'labels'}"
         + (f"; {bare} rows without labels left out" if bare else "")
     )
@@ -192,58 +156,76 @@ def train(
         more = f" and {len(decided) - _DECIDED} more" if decided[_DECIDED:] else ""
         print(f"What decided: {plain(', '.join(decided[:_DECIDED]))}{more}")
     if scores:
-        table_of = tag_score_table if several else _score_table
-        drawn = part if part is not None and rows > part else None
-        print(plain(table_of(scores, _how(folds or 0, time, drawn))))
+        print(plain((tag_score_table if several else _score_table)(scores, how)))
     print(f"Model: {save}")
 
 
-def _fit_files(
+def _fit_table(
     model: Any,
-    paths: Sequence[Path],
+    table: "Dataset",
     options: _options.DataOptions,
-    scheduler: str | None,
+    corrections: Path | None,
+    time: str | None,
 ) -> int:
-    """Fit a PartialClassifier on blocks of Parquet files; returns the number of rows.
+    """Fit a PartialClassifier on a table; returns the number of rows with labels."""
+    import numpy as np
+
+    from partlearn.io import read_corrections
+    from partlearn.tables import labels_by_place, read_times
+
+    rows = np.arange(table.n_rows)
+    if time is not None:
+        read_times(time, table.X, rows)  # rather an error now than after the fit
+    fixed: dict[int, Any] = {}
+    if corrections is not None:
+        index = table.X[options.id[0]] if options.id else rows
+        fixed = labels_by_place(index, read_corrections(corrections))
+    evidence, names = model.read_labels(table.X, table.y, known=fixed)
+    _input.echo_labels(evidence.read_as)
+    model.fit_evidence(table.X, evidence, names)
+    return len(evidence)
+
+
+def _fit_blocks(
+    model: Any, table: "Dataset", paths: Sequence[Path], scheduler: str | None
+) -> None:
+    """Fit a PartialClassifier on blocks of Parquet files.
 
     A `scheduler` is the address of one of Dask; without, all runs in this process.
     """
     from partlearn._math.blocks import connect
-    from partlearn.tables import bags_of_files, dataset_of
+    from partlearn.tables import bags_of_files
 
-    data = dataset_of(
-        list(paths),
-        options.label_choice,
-        options.truth,
-        roles=options.roles | {"ignore": options.ignore or []},
-        sep=options.sep,
-        task=options.task,
-        bags=options.bag,
-    )
-    rows, names = data.X.rows, data.label_names
-    evidence, _ = model.read_labels({name: data.X[name] for name in names}, data.y)
+    rows, names = table.X.rows, table.label_names
+    evidence, _ = model.read_labels({name: table.X[name] for name in names}, table.y)
     _input.echo_labels(evidence.read_as)
-    model.set_params(ignore=data.hidden)
     bags = None
-    if options.bag is not None:
-        bags = bags_of_files(paths, options.bag, evidence)
-    with (
-        nullcontext()
-        if scheduler is None
-        else connect(scheduler, SIZES.scheduler_seconds)
-    ):
-        model.fit_blocks(
-            rows if scheduler is None else rows.with_dask(), evidence, names, bags
-        )
-    return len(rows)
+    if table.bags is not None:
+        bags = bags_of_files(paths, table.bags, evidence)
+    if scheduler is None:
+        model.fit_blocks(rows, evidence, names, bags)
+        return
+    with connect(scheduler, SIZES.scheduler_seconds):
+        model.fit_blocks(rows.with_dask(), evidence, names, bags)
 
 
-def _how(folds: int, time: str | None, part: Any) -> str:
+def _held_out(model: Any, table: "Dataset", **how: Any) -> list[Any]:
+    """Scores of a classifier on rows that were held out."""
+    from partlearn.tables import estimate_quality, estimate_tag_quality
+
+    if table.task == "tags":
+        truth: Any = table.true_tags()
+        return estimate_tag_quality(model, table.X, table.y, truth=truth, **how)
+    truth = table.true_labels()
+    return estimate_quality(model, table.X, table.y, truth=truth, calibrate=True, **how)
+
+
+def _how(folds: int, time: str | None, most: int | None) -> str:
     """Say which rows were held out."""
-    if part:
+    if most:
         drawn = "later rows" if time else "rows"
         return (
-            f"up to {part // 5:,} {drawn}, once, by a model of {part - part // 5:,}; "
+            f"up to {most // 5:,} {drawn}, once, by a model of {most - most // 5:,}; "
             "the saved model learned from all"
         )
     return f"{folds} later parts" if time else f"{folds} folds"

@@ -10,7 +10,7 @@ from partlearn.io._errors import (
     DataLimitError,
     DownloadError,
 )
-from partlearn.io._files import atomic_write, regular_size
+from partlearn.io._files import STANDARD, atomic_write, regular_size
 from partlearn.io._formats import format_of, is_table
 from partlearn.io._frame import (
     Columns,

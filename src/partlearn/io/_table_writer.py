@@ -96,10 +96,10 @@ class TableWriter(ExitStack):
             self._writer = csv.writer(
                 _LineEnds(text), delimiter=delimiter, lineterminator="\r\n"
             )
-            self._writer.writerow(map(_neutral, columns) if self.safe_csv else columns)
+            self._writer.writerow(map(neutral, columns) if self.safe_csv else columns)
         lists = [_cells(column) for column in columns.values()]
         if self.safe_csv:
-            lists = [[_neutral(cell) for cell in cells] for cells in lists]
+            lists = [[neutral(cell) for cell in cells] for cells in lists]
         self._writer.writerows(zip(*lists, strict=True))
 
     def _write_lines(self, columns: dict[str, Any]) -> None:
@@ -169,7 +169,7 @@ def _as_cell(cell: Any) -> Any:
     return nested_as_json(cell)
 
 
-def _neutral(cell: Any) -> Any:
+def neutral(cell: Any) -> Any:
     """Keep a spreadsheet from computing a cell: text that begins like a formula."""
     if not isinstance(cell, str) or not cell.startswith(_FORMULA):
         return cell

@@ -27,6 +27,7 @@ from partlearn.io._formats import format_of
 from partlearn.io._label_columns import BAG_MARK, CANDIDATE_MARK, TRUTH_MARK
 from partlearn.io._options import TASKS
 from partlearn.io._table import META_KEY
+from partlearn.io._table_writer import neutral
 
 _FORMATS = ("npz", "parquet", "arrow", "csv", "mat")
 _BLOCK_ROWS = 4096
@@ -34,7 +35,11 @@ _RESERVED = (CANDIDATE_MARK, TRUTH_MARK, BAG_MARK, "__index_level_")
 
 
 def write(
-    bunch: Any, path: str | os.PathLike[str], *, format: str | None = None
+    bunch: Any,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    safe_csv: bool = False,
 ) -> Path:
     """Write a data set to a file that :func:`read` reads.
 
@@ -48,6 +53,9 @@ def write(
         The file; it is replaced if it exists, and only once the new one is complete.
     format : {"npz", "parquet", "arrow", "csv", "mat"}, default=None
         By default given by the file extension.
+    safe_csv : bool, default=False
+        In CSV, put a quotation mark before text that a spreadsheet would take for a
+        formula.
 
     Returns
     -------
@@ -89,7 +97,7 @@ def write(
             _write_mat(file, parts)
         else:
             delimiter = "," if target.suffix == ".csv" else "\t"
-            _write_table(file, parts, kind, delimiter)
+            _write_table(file, parts, kind, delimiter, safe_csv)
     return target
 
 
@@ -237,8 +245,11 @@ def _texts(matrix: Mask, names: list[str]) -> list[str]:
     return ["|".join(names[j] for j in np.flatnonzero(row)) for row in matrix]
 
 
-def _batches(parts: _Parts, as_sets: bool | None) -> Iterator[Any]:
-    """Blocks of rows as Arrow batches; `as_sets` is None where a note goes along."""
+def _batches(parts: _Parts, as_sets: bool | None, safe: bool) -> Iterator[Any]:
+    """Blocks of rows as Arrow batches; `as_sets` is None where a note goes along.
+
+    Where they are to be `safe`, no text looks like a formula.
+    """
     pa = import_optional("pyarrow", "tables")
     features = parts.features or [f"x{j}" for j in range(parts.X.shape[1])]
     odd = [n for n in features if n.startswith(_RESERVED) or not n]
@@ -284,15 +295,23 @@ def _batches(parts: _Parts, as_sets: bool | None) -> Iterator[Any]:
                 columns[name] = _texts(matrix[rows], parts.names)
         if parts.bags is not None:
             columns[f"{BAG_MARK}id"] = parts.bags[rows].tolist()
+        if safe:
+            columns = {neutral(name): cells for name, cells in columns.items()}
+            for name, cells in columns.items():
+                if isinstance(cells, list):
+                    columns[name] = list(map(neutral, cells))
         yield pa.RecordBatch.from_pydict(columns, metadata=metadata)
 
 
-def _write_table(file: BinaryIO, parts: _Parts, kind: str, delimiter: str) -> None:
+def _write_table(
+    file: BinaryIO, parts: _Parts, kind: str, delimiter: str, safe_csv: bool
+) -> None:
     if kind == "csv":
         names = [*parts.names, *(parts.features or [])]
         if any(set(n) & set("\n\r") for n in names):
             raise DataFormatError("names with line breaks cannot be written to CSV")
-    batches = _batches(parts, _sets_fit(parts) if kind == "csv" else None)
+    as_sets = _sets_fit(parts) if kind == "csv" else None
+    batches = _batches(parts, as_sets, safe_csv and kind == "csv")
     first = next(batches)
     if kind == "parquet":
         pq = import_optional("pyarrow.parquet", "Parquet files")

@@ -160,13 +160,8 @@ class TagDisambiguation:
         order = np.argsort(-worth, kind="stable")
         return order[worth[order] > 0]
 
-    def columns(self, rows: slice = slice(None)) -> dict[str, NDArray[Any]]:
-        """Tags in the form of the table, and what is to be said about them.
-
-        Parameters
-        ----------
-        rows : slice, default=slice(None)
-            Rows to write.
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the tags in the form of the table, and which of them are doubtful.
 
         Returns
         -------
@@ -175,12 +170,10 @@ class TagDisambiguation:
             likely first; ``doubtful`` and ``missing`` tags; ``confidence`` in each
             listed tag.
         """
-        names, S = self.classes, self.tags.candidates[rows]
-        F = self.confidence[rows]
-        kept = S & ~self.doubtful[rows]
-        columns = self.form.write(kept, F, names)
+        names, S, F = self.classes, self.tags.candidates, self.confidence
+        columns = self.form.write(S & ~self.doubtful, F, names)
         for name, mask in (("doubtful", self.doubtful), ("missing", self.missing)):
-            sets = ordered_tags(mask[rows], self.scores[rows], names)
+            sets = ordered_tags(mask, self.scores, names)
             told = [self.form.text(tags) if tags else "" for tags in sets]
             columns[name] = np.asarray(told, dtype=object)
         columns["confidence"] = scored_tags(S, F, names)
