@@ -166,11 +166,15 @@ def test_duplicate_rows(sound):
     assert find(report, "contradictions").rows == (0,)
 
 
-@pytest.mark.parametrize("kind", ["class number", "indicator", "sparse indicator"])
+@pytest.mark.parametrize(
+    "kind", ["class number", "with noise", "indicator", "sparse indicator"]
+)
 def test_leakage(sound, kind):
     X, S, y = sound
     if kind == "class number":
         X[:, 2] = y * 10
+    elif kind == "with noise":
+        X[:, 2] = (y * 2 + 1) % 5 + np.random.default_rng(3).random(200) / 2
     else:
         y = y % 2
         S = np.eye(2, dtype=bool)[y]
@@ -196,6 +200,13 @@ def test_no_false_alarm_of_leakage(sound):
     S[:, 0] = True  # a label that all share is no evidence
     assert "leakage" not in codes(check(X, S, y))
     assert "leakage" not in codes(check(X, np.zeros((200, 5), dtype=bool)))
+
+
+def test_numbers_that_nearly_decide_are_features(sound):
+    X, S, y = sound
+    X[:, 2] = y + np.random.default_rng(3).normal(scale=0.3, size=200)
+    X[:, 3] = np.where(np.arange(200) < 100, y, 9) + X[:, 0] / 100
+    assert "leakage" not in codes(check(X, S, y))
 
 
 def test_row_numbers(sound):

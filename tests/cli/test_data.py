@@ -92,6 +92,41 @@ def test_convert_options(run, tmp_path):
     assert not (tmp_path / "b.npz").exists()
 
 
+def test_convert_writes_no_formulas_on_request(run, tmp_path, table):
+    """From a table as it stands, and from a matrix with its names and labels."""
+    source, archive, out = tmp_path / "a.csv", tmp_path / "a.npz", tmp_path / "b.csv"
+    source.write_text("x,=y,kind\n-1,+cmd,=a\n-2,2,@b\n3,z,=a|@b\n")
+    options = ["--labels", "kind"]
+    assert run("data", "convert", source, out, *options, "--safe-csv").exit_code == 0
+    assert [list(row.values()) for row in table(out)] == [
+        ["-1", "'+cmd", "'=a"],
+        ["-2", "2", "'@b"],
+        ["3", "z", "'=a|@b"],
+    ]
+    assert list(table(out)[0]) == ["x", "'=y", "kind"]
+    assert run("data", "convert", source, archive, *options).exit_code == 0
+    assert run("data", "convert", archive, out, "--safe-csv").exit_code == 0
+    rows = table(out)
+    assert [row["candidates"] for row in rows] == ["'=a", "'@b", "'=a|@b"]
+    assert all(not name.startswith("=") for name in rows[0])
+    assert float(rows[0]["x"]) < float(rows[2]["x"])
+    assert run("data", "convert", archive, out).exit_code == 0
+    assert [row["candidates"] for row in table(out)] == ["=a", "@b", "=a|@b"]
+
+
+def test_a_table_on_standard_output_is_all_there_is(run, tmp_path):
+    source = tmp_path / "a.csv"
+    source.write_text("x,kind\nred,a\nblue,b\n")
+    words = ("data", "convert", source, "-", "--labels", "kind")
+    code, out, _ = run(*words)
+    assert (code, out) == (0, source.read_text())
+    source.write_text("x,kind\n1,a\n2,b\n")
+    for argv in (words, ("data", "make", "-")):
+        code, out, err = run(*argv)
+        assert (code, out) == (2, "")
+        assert "TARGET - is not possible; name a file" in err
+
+
 def test_labels_of_arff_and_one_hot(run, tmp_path):
     path = tmp_path / "a.arff"
     path.write_text(

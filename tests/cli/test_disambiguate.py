@@ -222,7 +222,7 @@ def test_wrong_labels_are_ranked(run, tmp_path, table):
     assert outcome["miss_rate"]["rate"] == 0.05
     code, _, err = run(*words, "--miss-rate", "much")
     assert code == 2
-    assert "--miss-rate must be a number below 1, or auto" in err
+    assert "--miss-rate must be a number, a share like 15%, or auto" in err
     _, _, err = run(*words, "--miss-rate", "auto", "--task", "tags")
     assert "Tags come without --bag, --gold and --miss-rate; leave them out" in err
     _, _, err = run(*words, "--gold", "name", "--task", "tags")

@@ -35,7 +35,7 @@ CASES = [
     (
         "--json and --out - would both write to standard output",
         ["disambiguate", *PETS, "--out", "-", "--json"],
-        "leave out --json, or give --out a file",
+        "leave out one of them, or write a file",
     ),
     (
         "; write to another file",
@@ -57,6 +57,43 @@ CASES = [
         "--id: the result has a column ",
         ["disambiguate", "{named}", "--labels", "kind", "--id", "label", *TO],
         "rename yours",
+    ),
+    (
+        "--latex - and --csv - would both write to standard output",
+        ["report", "{runs}/one", "--latex", "-", "--csv", "-"],
+        "leave out one of them, or write a file",
+    ),
+    (
+        "--json and --html - would both write to standard output",
+        ["report", "{runs}/one", "--json", "--html", "-"],
+        "leave out one of them",
+    ),
+    (
+        "--json and TARGET - would both write to standard output",
+        ["data", "convert", "{pets}", "-", "--labels", "kind", "--json"],
+        "leave out one of them",
+    ),
+    (
+        "--json and TARGET - would both write to standard output",
+        ["data", "make", "-", "--tickets", "--json"],
+        "leave out one of them",
+    ),
+    ("--html - is not possible", ["check", *PETS, "--html", "-"], "name a file"),
+    (
+        "--html - is not possible",
+        ["disambiguate", *PETS, "--out", "{out}", "--html", "-"],
+        "name a file",
+    ),
+    ("--save - is not possible", ["train", *PETS, "--save", "-"], "name a file"),
+    (
+        "--save - is not possible",
+        ["reduce", *PETS, "--out", "{out}", "--save", "-"],
+        "name a file",
+    ),
+    (
+        "- is standard input, which can be read once",
+        ["disambiguate", "-", "--votes", "-", "--out", "{out}"],
+        "name a file",
     ),
     (
         "--image is for the page; add --html FILE",

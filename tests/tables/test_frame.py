@@ -13,8 +13,8 @@ from partlearn.tables import columns_of, estimate_quality, is_plain, true_labels
 
 LONG = 2**60 + 1  # which a float rounds
 
-# A flag decides the label of these rows, and is meant to.
-pytestmark = pytest.mark.filterwarnings("ignore:Column 'flag' decides the label")
+# A flag and a number decide the label of these rows, and are meant to.
+pytestmark = pytest.mark.filterwarnings("ignore:Column '(flag|x)' decides the label")
 
 
 def cells(frame):

@@ -229,7 +229,9 @@ def _leakage(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
     labeled = np.flatnonzero(S.any(axis=1))
     suspects = []
     if labeled.size:
-        columns = ((name, _column(X, j)[labeled]) for j, name in enumerate(names))
+        columns = (
+            (name, _column(X, j)[labeled].astype(float)) for j, name in enumerate(names)
+        )
         suspects = deciding_columns(columns, S[labeled])
     yield from make_findings("leakage", suspects)
     counting = [j for j in range(X.shape[1]) if _counts_rows(_column(X, j))]

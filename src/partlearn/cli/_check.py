@@ -32,7 +32,7 @@ def check(
     from partlearn.io import AmbiguousDataError, atomic_write
     from partlearn.tables import feature_names
 
-    check_files([file, options.votes], {"html": html})
+    check_files([file, options.votes], {"--html": html})
     with notes():
         data = read_data(file, options)
         matrix = data.bunch

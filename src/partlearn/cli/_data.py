@@ -188,6 +188,7 @@ def convert(
         if is_table(target):  # the same table in another format
             columns = bunch.get("columns")
         if columns is None:
+            _options.check_files((), {"TARGET": target})
             write(bunch, target, safe_csv=safe_csv)
     if columns is not None:
         with TableWriter(target, safe_csv=safe_csv) as writer:
@@ -335,14 +336,15 @@ def make(
     from partlearn.datasets import make_partial_classification, make_tickets
     from partlearn.io import TableWriter, write
 
-    printed = {"TARGET": target}
-    _options.check_files((), {}, printed=printed, as_json=as_json)
+    place = {"TARGET": target}
     if tickets:
+        _options.check_files((), {}, printed=place, as_json=as_json)
         columns = make_tickets(samples, random_state=seed).columns
         with TableWriter(target) as writer:
             writer.write(columns)
         _written(target, as_json, columns=list(columns))
         return
+    _options.check_files((), place)
     bunch = make_partial_classification(
         samples,
         n_features=features,

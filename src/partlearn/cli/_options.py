@@ -152,8 +152,12 @@ class Output:
 
     def check(self, *read: Path | None, **files: Path | None) -> None:
         """Refuse to replace what is read, and to mix two outputs."""
-        printed = {"--out": self.out}
-        check_files(read, files, printed=printed, as_json=self.as_json)
+        check_files(
+            read,
+            {f"--{name}": path for name, path in files.items()},
+            printed={"--out": self.out},
+            as_json=self.as_json,
+        )
 
     def open(self) -> "TableWriter":
         """Open the table, which appears when it is complete."""
@@ -289,12 +293,15 @@ def check_files(
     """Refuse to replace data by a result, and one result by another.
 
     Results are named by their options. Those of `printed` may be ``-``, standard
-    output, but only one of them and not beside `as_json`.
+    output, but only one of them and not beside `as_json`. Standard input is read once.
     """
     printed = printed or {}
+    data = [path for path in read if path is not None]
+    if sum(str(path) == "-" for path in data) > 1:
+        raise ValueError("- is standard input, which can be read once; name a file")
     for name, path in files.items():
         if str(path) == "-":
-            raise ValueError(f"--{name} - is not possible; name a file")
+            raise ValueError(f"{name} - is not possible; name a file")
     streams = ["--json"] * as_json
     streams += [f"{name} -" for name, path in printed.items() if str(path) == "-"]
     if len(streams) > 1:
@@ -302,7 +309,6 @@ def check_files(
             f"{streams[0]} and {streams[1]} would both write to standard output; leave "
             "out one of them, or write a file"
         )
-    data = [path for path in read if path is not None]
     results: list[Path] = []
     for path in (*files.values(), *printed.values()):
         if path is None or str(path) == "-":

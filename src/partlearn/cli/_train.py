@@ -87,7 +87,7 @@ def train(
     from partlearn.persistence import check_model, save_model
 
     several = options.several
-    _options.check_files([*data, options.votes, corrections], {"save": save})
+    _options.check_files([*data, options.votes, corrections], {"--save": save})
     if folds == 1:
         raise ValueError("--folds must be 0 (none), or 2 and more; got 1")
     if several and corrections is not None:

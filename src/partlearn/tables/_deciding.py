@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeRegressor
 
 from partlearn._arguments import argument
 from partlearn._typing import Mask
@@ -20,6 +21,8 @@ _FREQUENT = 0.9  # share of sets from which a label does not count
 _AGREE = 0.98  # share of rows that makes a column look like a label
 _ENOUGH = 5  # rows with the same value that make agreement remarkable
 _COVERED = 0.9  # share of rows that have such values
+_BINS = 4  # intervals of a sample per label
+_INTERVALS = 0.99  # share of rows that makes intervals of numbers look like a label
 
 T = TypeVar("T")
 
@@ -46,7 +49,7 @@ def warn_of_columns(
     _warn_unread(columns, kinds)
     # A column that the caller declared a feature is one.
     features = (
-        (name, _codes(columns[name]))
+        (name, _codes(columns[name], kind))
         for name, kind in kinds.items()
         if kind.used and kind.kind != "date" and kind.reason != GIVEN
     )
@@ -54,17 +57,18 @@ def warn_of_columns(
     if names:
         more = f" So do {', '.join(map(repr, names[1:5]))}." if names[1:] else ""
         warn_caller(
-            f"Column {names[0]!r} decides the label alone: rows of equal value share a "
-            "candidate. If it was made from the labels, leave it out with "
+            f"Column {names[0]!r} decides the label alone: rows of equal value, or of "
+            "nearby numbers, share a candidate. If it was made from the labels, leave "
+            "it out with "
             f"{argument('ignore')}; scores would be too good.{more}"
         )
     return names
 
 
-def _codes(column: NDArray[Any]) -> NDArray[Any]:
-    """Numbers for the distinct texts of a column; numbers stay."""
-    if column.dtype.kind != "O":
-        return column
+def _codes(column: NDArray[Any], kind: ColumnKind) -> NDArray[Any]:
+    """Numbers as floats; whole numbers for the distinct texts of a column."""
+    if kind.kind == "number" or column.dtype.kind != "O":
+        return numbers_in(column, kind.grouping, kind.unit)
     place: dict[str, int] = {}
     texts = ((as_text(value) or "").strip() for value in column)
     return np.array([place.setdefault(text, len(place)) for text in texts])
@@ -97,7 +101,7 @@ def _warn_unread(
 
 
 def deciding_columns(columns: Iterable[tuple[T, NDArray[Any]]], S: Mask) -> list[T]:
-    """Find columns in which rows of equal value share a candidate.
+    """Find columns in which rows of equal value, or of nearby numbers, share a label.
 
     Labels that nearly all sets contain do not count, nor do values of few rows. A few
     wrong sets are allowed.
@@ -105,7 +109,7 @@ def deciding_columns(columns: Iterable[tuple[T, NDArray[Any]]], S: Mask) -> list
     Parameters
     ----------
     columns : iterable of (name, ndarray of shape (n_rows,))
-        The columns.
+        The columns. Only columns of floats have nearby numbers.
     S : ndarray of bool, shape (n_rows, n_classes)
         Candidates.
 
@@ -120,10 +124,16 @@ def deciding_columns(columns: Iterable[tuple[T, NDArray[Any]]], S: Mask) -> list
     names = []
     for name, column in columns:
         # A sample is enough to pass over nearly all columns.
-        if (
-            len(np.unique(column[sample])) > most
-            or _agreement(column[sample], few, rare, 2)[0] < _AGREE - 0.05
-        ):
+        some = column[sample]
+        if len(np.unique(some)) > most:
+            if (
+                column.dtype.kind == "f"
+                and _intervals_decide(some, few, rare, _INTERVALS - 0.05)
+                and _intervals_decide(column, S, rare, _INTERVALS)
+            ):
+                names.append(name)
+            continue
+        if _agreement(some, few, rare, 2)[0] < _AGREE - 0.05:
             continue
         values, size = np.unique(column, return_counts=True)
         often = size[size >= _ENOUGH].sum()
@@ -132,6 +142,25 @@ def deciding_columns(columns: Iterable[tuple[T, NDArray[Any]]], S: Mask) -> list
             if share >= _AGREE and labels > 1:
                 names.append(name)
     return names
+
+
+def _intervals_decide(column: NDArray[Any], S: Mask, rare: Mask, least: float) -> bool:
+    """Whether a few intervals of numbers decide a label in at least a share of rows."""
+    # Intervals of equal size rule out nearly all columns. One in which the label
+    # changes is right in half of its rows or more.
+    codes = np.unique(column, return_inverse=True)[1].reshape(-1)
+    bins = min(_BINS * S.shape[1], len(S) // _ENOUGH)
+    place = np.argsort(np.argsort(codes, kind="stable"), kind="stable")
+    share, labels = _agreement(place * bins // len(S), S, rare, 1)
+    changes = (S.shape[1] - 1) / (2 * bins)
+    if labels < 2 or share < least - 0.05 - changes:
+        return False
+    tree = DecisionTreeRegressor(
+        max_leaf_nodes=2 * S.shape[1], min_samples_leaf=_ENOUGH, random_state=0
+    )
+    leaves = tree.fit(codes[:, None], S[:, rare]).apply(codes[:, None])
+    share, labels = _agreement(leaves, S, rare, _ENOUGH)
+    return labels > 1 and share >= least
 
 
 def _agreement(
