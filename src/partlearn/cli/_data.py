@@ -105,7 +105,7 @@ def info(
     elif name in sets.REGISTRY:
         bunch = sets.fetch(name, data_home=data_home, download=False)
     elif Path(name).exists():
-        bunch = _input.read_bunch(Path(name), options)
+        bunch = _input.read_data(Path(name), options).to_bunch()
     else:
         raise FileNotFoundError(
             f"{name}: no file and no data set of this name; `partlearn data list` "
@@ -180,7 +180,7 @@ def convert(
     elif target.suffix == ".npy":
         facts = _to_array(source, target, options)
     else:
-        bunch = _input.read_bunch(source, options)
+        bunch = _input.read_data(source, options).to_bunch()
         for part in ("test", "folds"):
             if part in bunch:
                 say(f"partlearn: `{part}` is not converted")

@@ -185,11 +185,6 @@ def read_data(
     return data
 
 
-def read_bunch(path: Path, options: DataOptions) -> Any:
-    """Read a file as a matrix; columns of a table that are no numbers are encoded."""
-    return read_data(path, options).to_bunch()
-
-
 def echo_labels(read_as: str) -> None:
     """Print how the label columns were read."""
     if read_as:
