@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 from benchmarks.runner import Run, case
 from partlearn._math.crossfit import _geometries, _ridge_pool
 from partlearn._math.graphs import rebuilding_graph
-from partlearn._math.linalg import squared_hinge, squared_hinge_path, standardize
+from partlearn._math.linalg import squared_hinge, standardize
 from partlearn._math.neighbors import self_neighbors
 from partlearn.multilabel import PMLFP, PMLLC, LinearSVM
 from partlearn.multilabel.classification import (
@@ -30,6 +30,7 @@ from partlearn.multilabel.classification._fpml import (
     ridge_solver,
 )
 from partlearn.multilabel.classification._particle import propagate
+from partlearn.multilabel.classification._svm_path import squared_hinge_path
 
 
 def _candidates(rng, n, l, size):  # noqa: E741

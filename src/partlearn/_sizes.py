@@ -6,9 +6,8 @@ are kept in one object, which tests change to reach every path with small data.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-
-__all__ = ["SIZES", "Sizes"]
 
 
 @dataclass
@@ -106,3 +105,9 @@ class Sizes:
 
 
 SIZES = Sizes()
+
+
+def spans(n: int, step: int) -> Iterator[slice]:
+    """Slices of `step` rows, at least one, that cover `n` rows."""
+    step = max(1, step)
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))

@@ -37,6 +37,7 @@ from partlearn._array_api import (
 from partlearn._math.blocks import lazy_rows
 from partlearn._math.linalg import memory_error, too_large
 from partlearn._math.simplex import project_simplex
+from partlearn._sizes import spans
 from partlearn.base import BaseScoreClassifier
 
 _BLOCK = 1 << 22  # kernel entries computed at a time where few are needed
@@ -252,13 +253,10 @@ def _array_squared_distances(X: Any, Z: Any) -> Any:
 
 def mean_distance(squared: NDArray[Any]) -> float:
     """Mean distance between two different rows, from the squared distances."""
-    m = squared.shape[0]
-    step = max(1, _BLOCK // m)
+    m, xp = squared.shape[0], namespace(squared)
     total = 0.0
-    for start in range(0, m, step):
-        xp = namespace(squared)
-        block = as_double(squared[start : min(start + step, m), :])
-        total += float(xp.sum(xp.sqrt(block)))
+    for rows in spans(m, _BLOCK // m):
+        total += float(xp.sum(xp.sqrt(as_double(squared[rows, :]))))
     return _width(total / max(1, m * (m - 1)), numpy_dtype(squared))
 
 
@@ -299,10 +297,9 @@ def _distance_to(X: Any, Z: Any) -> float:
     All pairs of rows would cost more than the whole approximate fit.
     """
     m, L = X.shape[0], Z.shape[0]
-    step = max(1, _BLOCK // L)
     total = 0.0
-    for start in range(0, m, step):
-        squared = squared_distances(X[start : min(start + step, m), :], Z)
+    for rows in spans(m, _BLOCK // L):
+        squared = squared_distances(X[rows, :], Z)
         xp = namespace(squared)
         total += float(xp.sum(xp.sqrt(squared), dtype=xp.float64))
     return _width(total / max(1, (m - 1) * L), numpy_dtype(X))
@@ -313,9 +310,7 @@ def _blocks(X: Any, Z: Any, sigma: float | None, coef: NDArray[Any]) -> NDArray[
     assert sigma is not None
     m, xp = X.shape[0], namespace(coef)
     out = xp.empty((m, coef.shape[1]), dtype=coef.dtype, device=array_device(coef))
-    step = max(1, _BLOCK // Z.shape[0])
-    for start in range(0, m, step):
-        stop = min(start + step, m)
-        kernel = _gaussian(squared_distances(X[start:stop, :], Z), sigma)
-        out[start:stop, :] = kernel @ coef
+    for rows in spans(m, _BLOCK // Z.shape[0]):
+        kernel = _gaussian(squared_distances(X[rows, :], Z), sigma)
+        out[rows, :] = kernel @ coef
     return out

@@ -18,6 +18,7 @@ from scipy.special import log_softmax, logsumexp
 
 from partlearn._math.linalg import Standardized
 from partlearn._progress import iterations
+from partlearn._sizes import spans
 from partlearn._typing import Array, Indices
 
 BatchLoss = Callable[[Array, Indices], tuple[float, Array]]
@@ -315,8 +316,8 @@ def train_epochs(
     trace: list[float] = []
     for _ in iterations("epochs", max_iter):
         kept = rng.permutation(kept)
-        for start in range(0, len(kept), _BATCH):
-            step(kept[start : start + _BATCH])
+        for batch in spans(len(kept), _BATCH):
+            step(kept[batch])
         trace.append(held_out_loss(held))
         if trace[-1] < best_loss:
             best, best_loss, waited = copied(), trace[-1], 0

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from partlearn._math.linalg import standardize
+from partlearn._sizes import spans
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices
 from partlearn.base import PARAMETERS, BaseScoreClassifier
@@ -247,8 +248,8 @@ class TorchClassifier(BaseScoreClassifier):
         net.eval()
         parts = []
         with torch.no_grad():
-            for start in range(0, X.shape[0], _ROWS):
-                rows = self._rows(X, slice(start, start + _ROWS))
+            for some in spans(X.shape[0], _ROWS):
+                rows = self._rows(X, some)
                 parts.append(_to_numpy(net(self._tensor(torch, net, rows))))
         return np.concatenate(parts)
 

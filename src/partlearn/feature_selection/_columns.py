@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._math.linalg import column_moments, inverse_scale
-from partlearn._sizes import SIZES
+from partlearn._sizes import SIZES, spans
 from partlearn._typing import Array, Indices
 
 Moments = tuple[Array, Array]
@@ -106,7 +106,7 @@ class DenseColumns:
 
     def blocks(self) -> Iterator[slice]:
         """Slices that cover all columns, each of bounded size."""
-        return _slices(self.shape[1], max(8, SIZES.column_block // self.shape[0]))
+        return spans(self.shape[1], max(8, SIZES.column_block // self.shape[0]))
 
     def points_and_sums(self, which: Any, members: Any) -> PointsAndSums:
         """Points, and their sums over the members of each class.
@@ -166,7 +166,7 @@ class SparseColumns:
     def blocks(self) -> Iterator[slice]:
         """Slices that cover all columns, each with a bounded number of entries."""
         per_column = max(1, self.X.nnz // max(1, self.shape[1]))
-        return _slices(self.shape[1], max(64, SIZES.column_block // (4 * per_column)))
+        return spans(self.shape[1], max(64, SIZES.column_block // (4 * per_column)))
 
     def points_and_sums(self, which: Any, members: Any) -> PointsAndSums:
         """Points, and their sums over the members of each class."""
@@ -218,10 +218,6 @@ class SparseColumns:
         if standardize:
             part = part @ sp.diags_array(self.inverse[chosen].astype(self.X.dtype))
         return sp.csr_array(part)
-
-
-def _slices(d: int, width: int) -> Iterator[slice]:
-    return (slice(a, min(a + width, d)) for a in range(0, d, width))
 
 
 def counts_log_counts(n: NDArray[Any]) -> Array:

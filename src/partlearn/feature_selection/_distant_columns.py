@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from partlearn._array_api import as_double, like, namespace, on_host, take, to_numpy
 from partlearn._math.blocks import Rows
 from partlearn._math.linalg import column_moments, inverse_scale
+from partlearn._sizes import spans
 from partlearn._typing import Array, Indices, Mask
 from partlearn.feature_selection._columns import (
     N_BINS,
@@ -140,9 +141,7 @@ class ArrayColumns:
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         """Standardized columns, (m, b), in double precision, with their places."""
         m, d = self.shape
-        width = max(1, self.entries // (4 * m))
-        for start in range(0, d, width):
-            which = slice(start, min(start + width, d))
+        for which in spans(d, self.entries // (4 * m)):
             part = as_double(self.X[:, which])
             yield which, (part - self._mean[which]) * self._inverse[which]
 
@@ -161,10 +160,9 @@ class ArrayColumns:
         for which, x in self._blocks():
             mean, inverse, offset = (like(p[which], x) for p in parameters)
             xp, (b, q) = namespace(x), mean.shape
-            step = max(1, self.entries // 4 // (b * q))
             total = xp.zeros_like(x[0, :])
-            for start in range(0, m, step):
-                part = x[start : min(start + step, m), :, None]
+            for rows in spans(m, self.entries // 4 // (b * q)):
+                part = x[rows, :, None]
                 a = offset - ((part - mean) * inverse) ** 2
                 a = a - xp.max(a, axis=2, keepdims=True)
                 e = xp.exp(a)
@@ -205,13 +203,11 @@ class ArrayTables:
         xp, (m, d) = namespace(codes), codes.shape
         # joint[g, a, b] rows have f in bin a and g in bin b.
         joint = np.zeros((d, N_BINS, N_BINS), dtype=np.int64)
-        width = max(1, self._entries // m)
         own = xp.stack(
             [xp.astype(codes[:, f] == a, xp.float64) for a in range(N_BINS)], axis=1
         )
-        for start in range(0, d, width):
-            stop = min(start + width, d)
+        for which in spans(d, self._entries // m):
             for b in range(N_BINS):
-                hit = xp.astype(codes[:, start:stop] == b, xp.float64)
-                joint[start:stop, :, b] = np.rint(to_numpy(hit.T @ own))
+                hit = xp.astype(codes[:, which] == b, xp.float64)
+                joint[which, :, b] = np.rint(to_numpy(hit.T @ own))
         return information(joint, m)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._extras import compiled_loops
-from partlearn._sizes import SIZES
+from partlearn._sizes import SIZES, spans
 from partlearn._typing import Array, Indices, Mask
 from partlearn.feature_selection._columns import (
     N_BINS,
@@ -61,14 +61,13 @@ def joint_counts(
     """
     d, n_planes, words = planes.shape
     joint = np.zeros((d, N_BINS, N_BINS), dtype=np.int64)
-    step = max(1, SIZES.redundancy_block // (n_planes * words))
-    for start in range(0, d, step):
-        part = planes[start : start + step]
+    for features in spans(d, SIZES.redundancy_block // (n_planes * words)):
+        part = planes[features]
         for i, a in enumerate(PACKED):
             if counts[f, a]:
                 common = np.bitwise_count(part & planes[f, i])
                 shared = common.sum(axis=-1, dtype=np.int64)
-                joint[start : start + step, a, PACKED] = shared
+                joint[features, a, PACKED] = shared
     return complete(joint, counts[f], counts, 2)
 
 
@@ -226,9 +225,10 @@ class Redundancy:
         of_f = at.codes(np.array([f]))[0]
         parts = []
         # Few columns at a time: a table has 25 q numbers per column.
-        width = max(1, SIZES.redundancy_block * 8 // max(m, N_BINS**2 * q))
-        for start in range(0, at.shape[1], width):
-            codes = at.codes(np.arange(start, min(start + width, at.shape[1])))
+        width = SIZES.redundancy_block * 8 // max(m, N_BINS**2 * q)
+        every = np.arange(at.shape[1])
+        for some in spans(len(every), width):
+            codes = at.codes(every[some])
             joint = np.zeros((q, codes.shape[0], N_BINS, N_BINS))
             for a in np.unique(of_f):
                 rows = of_f == a

@@ -18,7 +18,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from partlearn._extras import compiled_loops
-from partlearn._sizes import SIZES
+from partlearn._sizes import SIZES, spans
 from partlearn._typing import Array, Indices, Mask
 from partlearn.feature_selection._columns import (
     DenseColumns,
@@ -139,8 +139,8 @@ def entropy_sums(
         return sums
     column = np.repeat(np.arange(b), lengths)
     transposed = [np.ascontiguousarray(p.T) for p in (mean, inverse, offset)]
-    for start in range(0, len(values), step):
-        x, c = values[start : start + step], column[start : start + step]
+    for some in spans(len(values), step):
+        x, c = values[some], column[some]
         h = posterior_entropy(x, *(np.take(p, c, axis=1) for p in transposed))
         sums += np.bincount(c, weights=h, minlength=b)
     return sums

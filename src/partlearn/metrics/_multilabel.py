@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import f1_score
 from sklearn.metrics import hamming_loss as _hamming_loss
 
+from partlearn._sizes import spans
 from partlearn._typing import Array, Mask
 from partlearn.candidates import check_candidates
 
@@ -73,9 +74,7 @@ def ranking_scores(Y: Mask, S: Array) -> dict[str, Array]:
     row, label = np.nonzero(Y)
     ahead = np.empty(row.size)
     true_ahead = np.empty(row.size)
-    step = max(1, _BLOCK // q)
-    for start in range(0, row.size, step):
-        part = slice(start, start + step)
+    for part in spans(row.size, _BLOCK // q):
         above = S[row[part]] >= S[row[part], label[part]][:, None]
         ahead[part] = above.sum(axis=1)
         true_ahead[part] = (above & Y[row[part]]).sum(axis=1)

@@ -6,10 +6,10 @@ import scipy.sparse as sp
 from sklearn.model_selection import KFold
 from sklearn.svm import LinearSVC
 
-from partlearn._math.linalg import squared_hinge_path
 from partlearn._sizes import SIZES
 from partlearn.metrics import average_precision
 from partlearn.multilabel import LinearSVM
+from partlearn.multilabel.classification._svm_path import squared_hinge_path
 
 
 def test_svm_decides_constant_labels_and_keeps_held_out_scores():
@@ -80,3 +80,14 @@ def test_where_no_decomposition_fits(monkeypatch):
     monkeypatch.setattr(SIZES, "svm_direct", 0)
     # LinearSVC stops within 1e-4 of the smallest gradient.
     np.testing.assert_allclose(LinearSVM(1.0).fit(X, Y).coef_, fast.coef_, atol=5e-4)
+
+
+def test_machines_are_stationary_on_separable_rows():
+    X = np.array([[0.0], [1e6], [-1e6], [3.0]])
+    Y = np.array([[1], [1], [0], [0]], dtype=bool)
+    ((W, b),) = squared_hinge_path(X, Y, [100.0])
+    y = np.where(Y, 1.0, -1.0)
+    w, Z = np.vstack([W, b]), np.column_stack([X, np.ones(4)])
+    slack = np.maximum(1 - y * (Z @ w), 0)
+    gradient = w - 2 * 100 * Z.T @ (y * slack)
+    assert np.abs(gradient).max() < 1e-3

@@ -11,16 +11,15 @@ from partlearn._math.linalg import standardize
 from partlearn._sizes import SIZES
 from partlearn.metrics import average_precision
 from partlearn.multilabel import PMLFP, PMLLC, add_noise_labels
+from partlearn.multilabel._row_basis import RowBasis, row_basis
 from partlearn.multilabel.classification._confidence_ranker import (
     PairCosts,
-    RowBasis,
     descend,
     fit_scorer,
     pair_loss,
     pair_weights,
     project_confidences,
     ranking_costs,
-    row_basis,
 )
 from partlearn.multilabel.classification._pml_fp import Prototypes
 from partlearn.multilabel.classification._pml_lc import (
@@ -139,7 +138,7 @@ def test_scorer_is_at_its_minimum(global_random_seed):
     X, _, C = problem(global_random_seed)
     Z, _, _ = standardize(X)
     weights = pair_weights(C.astype(float), C)
-    basis = row_basis(Z)
+    basis = row_basis(Z, SIZES.ranker_direct)
     V, b = fit_scorer(
         basis, C, weights, np.zeros((5, 4)), np.zeros(4), 20.0, max_iter=2000, tol=0
     )

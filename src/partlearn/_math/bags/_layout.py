@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from partlearn._math.bags._exact import EXACT_LABELS, exact_pass
 from partlearn._math.bags._sweeps import sweeps
+from partlearn._sizes import spans
 from partlearn._typing import Array, Indices, Mask
 
 _ENTRIES = 1 << 15  # entries that are swept at once: they stay in the cache
@@ -152,9 +153,8 @@ class BagLayout:
                 step = _STATES // (rows * 2**labels)
             else:
                 step = _ENTRIES // (rows * labels)
-            step = max(step, 1)
-            for start in range(0, len(bags), step):
-                yield bags[start : start + step], rows, labels
+            for some in spans(len(bags), step):
+                yield bags[some], rows, labels
 
 
 def _places(

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from partlearn._array_api import take as take_array
 from partlearn._math.blocks._dask import compute_all, dask_blocks, import_dask, is_dask
 from partlearn._progress import iterations
+from partlearn._sizes import spans
 from partlearn._sklearn_compat import safe_indexing
 from partlearn._typing import Indices
 
@@ -442,8 +443,7 @@ def in_blocks(X: Any, size: int) -> Rows:
     >>> in_blocks(np.ones((10, 2)), 4)
     Rows(10 x 2 in 3 blocks)
     """
-    m = X.shape[0]
-    places = [slice(a, min(a + size, m)) for a in range(0, m, size)]
+    places = list(spans(X.shape[0], size))
     blocks = [partial(operator.getitem, X, place) for place in places]
     sizes = [place.stop - place.start for place in places]
     return Rows(blocks, sizes, X.shape[1], dtype=X.dtype)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partlearn._math.graphs._neighbor_graph import neighbor_graph
 from partlearn._math.simplex import nnls_from_gram, reconstruction_weights
-from partlearn._sizes import SIZES
+from partlearn._sizes import SIZES, spans
 from partlearn._typing import Array, Indices
 
 
@@ -37,9 +37,7 @@ def reconstruction_graph(points: NDArray[Any], neighbors: Indices) -> Any:
     """
     m, k = neighbors.shape
     weights = np.empty((m, k))
-    step = max(1, SIZES.reconstruction_block // (k * points.shape[1]))
-    for start in range(0, m, step):
-        block = slice(start, start + step)
+    for block in spans(m, SIZES.reconstruction_block // (k * points.shape[1])):
         differences = points[block, None, :] - points[neighbors[block]]
         weights[block] = reconstruction_weights(differences)
     return neighbor_graph(neighbors, weights)
@@ -145,9 +143,7 @@ def _gather(
     width = Z.shape[1]
     if sp.issparse(Z):
         width = int(Z.nnz // max(1, Z.shape[0])) + 1
-    step = max(1, SIZES.reconstruction_block // max(1, k * width))
-    for start in range(0, n, step):
-        block = slice(start, min(start + step, n))
+    for block in spans(n, SIZES.reconstruction_block // max(1, k * width)):
         points = [Z[column].astype(np.float64) for column in neighbors[block].T]
         yield block, Q[block].astype(np.float64), points
 

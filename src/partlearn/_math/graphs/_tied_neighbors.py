@@ -31,7 +31,7 @@ from partlearn._math.neighbors import (
     self_neighbors,
     some_neighbors,
 )
-from partlearn._sizes import SIZES
+from partlearn._sizes import SIZES, spans
 from partlearn._typing import Array, Indices
 
 _SAME = 1e-9  # distances that differ by less, in units of the data, are equal
@@ -252,9 +252,9 @@ def shared_votes(
     if kind != "rank":  # weights by distance are equal for those who are in anyway
         same = same[:, k - 1 :]
     tied = np.flatnonzero(same.any(axis=1))
-    step = max(1, _BLOCK // (SIZES.tied_in_blocks * votes.shape[1]))
-    for start in range(0, len(tied), step):
-        rows = tied[start : start + step]
+    step = _BLOCK // (SIZES.tied_in_blocks * votes.shape[1])
+    for some in spans(len(tied), step):
+        rows = tied[some]
         neighbors, *ties = _all_tied(find, rows, k, near)
         shares = tied_weights(w[rows], *ties)
         scores[rows] = weighted_votes(votes, neighbors, shares)

@@ -8,7 +8,6 @@ from partlearn._math.linalg._eigen import (
 )
 from partlearn._math.linalg._memory import GIB, memory_error, too_large
 from partlearn._math.linalg._squared_hinge import squared_hinge
-from partlearn._math.linalg._squared_hinge_path import squared_hinge_path
 from partlearn._math.linalg._standardized import (
     BlockStandardized,
     Standardized,

@@ -25,7 +25,7 @@ from sklearn.utils.sparsefuncs import (
 
 from partlearn._array_api import as_double, is_numpy, is_numpy_namespace, namespace
 from partlearn._math.blocks import Rows, total
-from partlearn._sizes import SIZES
+from partlearn._sizes import SIZES, spans
 from partlearn._typing import Array, Indices, Mask
 
 _FAR = 300  # powers of two from which numbers are scaled before they are squared
@@ -396,8 +396,7 @@ def _centered_where_full(X: Any, mean: Array) -> tuple[Any, Array]:
 
 def _row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
     """Rows of an array of this shape, so few at a time that they stay in cache."""
-    step = max(1, SIZES.standardized_block // max(1, shape[1]))
-    return (slice(start, start + step) for start in range(0, shape[0], step))
+    return spans(shape[0], SIZES.standardized_block // max(1, shape[1]))
 
 
 def _dense_product(A: Any, B: Any, left: Array, right: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from partlearn._sizes import SIZES
+from partlearn._sizes import SIZES, spans
 from partlearn._typing import Array, Indices
 
 # Dense and sparse rows add the squares in this one order, so that their distances are
@@ -26,10 +26,8 @@ def pair_distances(Q: Any, rows: Indices, Z: Any, columns: Indices) -> Array:
     else:
         width = max(1, Z.shape[1])
         part = _dense_block
-    size = max(64, SIZES.difference_block // width)
-    for start in range(0, rows.size, size):
-        stop = start + size
-        out[start:stop] = part(Q, rows[start:stop], Z, columns[start:stop])
+    for some in spans(rows.size, max(64, SIZES.difference_block // width)):
+        out[some] = part(Q, rows[some], Z, columns[some])
     return out
 
 

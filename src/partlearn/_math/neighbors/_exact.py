@@ -28,7 +28,7 @@ from partlearn._math.neighbors._products import (
 )
 from partlearn._math.neighbors._tree import MOST_DIMENSIONS, tree_neighbors
 from partlearn._progress import iterations
-from partlearn._sizes import SIZES
+from partlearn._sizes import SIZES, spans
 from partlearn._typing import Array, Indices
 
 _TILE = 1 << 20  # values of h held at once by a worker: near the cache
@@ -123,9 +123,7 @@ class Search:
         self.width = max(b - a for a, b in pairwise(edges))
         self.groups = int(min(edges[1], max(128, 8 * k)))
         self.height = max(1, min(n, SIZES.tile_rows, _TILE // self.width))
-        self.blocks = [
-            slice(i, min(i + self.height, n)) for i in range(0, n, self.height)
-        ]
+        self.blocks = list(spans(n, self.height))
         self.squared = np.empty((n, k))
         self.indices = np.empty((n, k), dtype=np.int64)
         self._products: dict[type, Products] = {}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.utils.extmath import row_norms
 
+from partlearn._sizes import spans
 from partlearn._typing import Array
 
 _ROWS = 4096  # rows centered at once
@@ -146,10 +147,9 @@ def absolute_error(terms: int, dtype: type[np.floating]) -> float:
 
 def _centered_norms(X: NDArray, center: Array) -> Array:
     norms = np.empty(X.shape[0])
-    for start in range(0, X.shape[0], _ROWS):
-        part = X[start : start + _ROWS] - center
-        squared = np.einsum("ij,ij->i", part, part)
-        norms[start : start + _ROWS] = np.sqrt(squared)
+    for rows in spans(X.shape[0], _ROWS):
+        part = X[rows] - center
+        norms[rows] = np.sqrt(np.einsum("ij,ij->i", part, part))
     return norms
 
 
@@ -158,8 +158,7 @@ def _augmented(
 ) -> NDArray:
     """Centered and scaled rows followed by their squared norm."""
     out = np.empty((X.shape[0], X.shape[1] + 1), dtype=dtype)
-    for start in range(0, X.shape[0], _ROWS):
-        stop = start + _ROWS
-        out[start:stop, :-1] = (X[start:stop] - center) * scale
+    for rows in spans(X.shape[0], _ROWS):
+        out[rows, :-1] = (X[rows] - center) * scale
     out[:, -1] = (norms * scale) ** 2
     return out

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partlearn._extras import compiled_twin
-from partlearn._sizes import SIZES
+from partlearn._sizes import SIZES, spans
 from partlearn._typing import Array, Indices, Mask
 
 EPS = float(np.finfo(np.float64).eps)
@@ -218,9 +218,7 @@ def pivot_all(G: Array, b: Array) -> tuple[Array, Mask]:
     """
     m, k = b.shape
     w = np.empty((m, k))
-    size = max(1, _BLOCK // (k * k))
-    for start in range(0, m, size):
-        part = slice(start, start + size)
+    for part in spans(m, _BLOCK // (k * k)):
         w[part] = _pivot(G[part], b[part])
     lengths = np.sqrt(np.maximum(np.einsum("ijj->ij", G), 0))
     slope = b - np.matmul(G, w[:, :, None])[:, :, 0]

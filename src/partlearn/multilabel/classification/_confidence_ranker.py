@@ -18,18 +18,18 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.utils import check_random_state
 
-from partlearn._math.linalg import Standardized, standardize
+from partlearn._math.linalg import standardize
 from partlearn._math.simplex import project_simplex
 from partlearn._progress import iterations
-from partlearn._sizes import SIZES
+from partlearn._sizes import SIZES, spans
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS, drop_empty
 from partlearn.candidates import padded_candidates, warn_at_max_iter
+from partlearn.multilabel._row_basis import RowBasis, row_basis
 from partlearn.multilabel.classification._linear import BaseLinearScorer, best_threshold
 
 _WIDTH = 0.01  # over which the plain hinge is rounded off
-_RANK = 1e-13  # eigenvalues below this share of the largest are rounding
 _LEAST_PULL = 1e-12  # curvature of the intercepts where no pair costs
 _STEPS, _STILL = 500, 1e-7  # of the projected gradient
 
@@ -152,7 +152,7 @@ class BaseConfidenceRanker(BaseLinearScorer):
         kept, X, A = drop_empty(X, C)
         # An intercept that costs nothing makes centering a matter of rounding error.
         Z, mean, scale = standardize(X, scale=self.standardize)
-        basis = row_basis(Z)
+        basis = row_basis(Z, SIZES.ranker_direct)
         V, b, P = self._alternate(basis, A, self._structure(X, Z, A, scale, rng))
         W = basis.weights(V)
         self.labels_ = np.zeros(C.shape)
@@ -350,9 +350,7 @@ def _every_pair(
 
 
 def _row_blocks(F: Array) -> Iterator[slice]:
-    step = max(1, SIZES.ranker_block // max(1, F.shape[1]))
-    for start in range(0, len(F), step):
-        yield slice(start, start + step)
+    return spans(len(F), SIZES.ranker_block // max(1, F.shape[1]))
 
 
 def _sums(
@@ -378,69 +376,6 @@ def _sums(
         np.take_along_axis(costs, back, axis=1),
         np.take_along_axis(gradient, back, axis=1),
     )
-
-
-class RowBasis:
-    """Rows in the basis of their scatter matrix, where it is diagonal.
-
-    Parameters
-    ----------
-    X : Standardized or ndarray of shape (n, r)
-        Rows, turned or as they are.
-    g : ndarray of shape (r,)
-        Squared lengths of the columns, which are orthogonal; zeros where rows were not
-        turned.
-    back : ndarray of shape (d, r) or None
-        Turns weights back; None where rows were not turned.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Shape of the rows.
-    """
-
-    def __init__(self, X: Any, g: Array, back: Array | None) -> None:
-        self.X, self.g, self._back = X, g, back
-        self.shape = X.shape
-
-    def __matmul__(self, V: Array) -> Array:
-        """Scores of weights in this basis."""
-        return np.asarray(self.X @ V)
-
-    def transposed_matmul(self, A: Array) -> Array:
-        """Product of the transposed rows with an (n, l) matrix."""
-        if self._back is None:
-            return np.asarray(self.X.transposed_matmul(A))
-        return np.asarray(self.X.T @ A)
-
-    def weights(self, V: Array) -> Array:
-        """Weights of the features."""
-        return V if self._back is None else self._back @ V
-
-
-def row_basis(X: Standardized) -> RowBasis:
-    """Decompose rows through their smaller side; leave them alone where both are large.
-
-    Parameters
-    ----------
-    X : Standardized, shape (n, d)
-        Rows.
-
-    Returns
-    -------
-    basis : RowBasis
-        The rows, with r columns for the rank r.
-    """
-    n, d = X.shape
-    if min(n, d) > SIZES.ranker_direct:
-        return RowBasis(X, np.zeros(d), None)
-    g, Q = np.linalg.eigh(X.scatter() if d <= n else X.gram())
-    keep = g > max(_RANK * g[-1], 0.0)
-    g, Q = g[keep], np.ascontiguousarray(Q[:, keep])
-    if d <= n:
-        return RowBasis(X @ Q, g, Q)
-    root = np.sqrt(g)
-    return RowBasis(Q * root, g, X.transposed_matmul(Q) / root)
 
 
 def fit_scorer(

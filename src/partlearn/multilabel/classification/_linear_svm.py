@@ -15,13 +15,13 @@ from sklearn.model_selection import KFold
 from sklearn.svm import LinearSVC
 from sklearn.utils.extmath import row_norms
 
-from partlearn._math.linalg import squared_hinge_path
 from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS
 from partlearn.metrics import average_precision
 from partlearn.multilabel.classification._linear import BaseLinearScorer
+from partlearn.multilabel.classification._svm_path import squared_hinge_path
 
 __all__ = ["LinearSVM"]
 

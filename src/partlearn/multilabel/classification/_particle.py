@@ -20,7 +20,7 @@ from partlearn._math.graphs import neighbor_weights, rebuilding_graph, weighted_
 from partlearn._math.linalg import column_moments, inverse_scale, squared_hinge
 from partlearn._math.neighbors import query_neighbors, self_neighbors
 from partlearn._progress import iterations
-from partlearn._sizes import SIZES
+from partlearn._sizes import SIZES, spans
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier, drop_empty
@@ -303,10 +303,7 @@ def fit_pairs(
     up = np.where(m < 0, E.sum(axis=0)[j], meets[j, m])
     down = np.where(m < 0, N.sum(axis=0)[j], meets[m, j])
     wanted = wanted[(up > 0) & (down > 0)]
-    blocks = [
-        wanted[i : i + SIZES.particle_pairs]
-        for i in range(0, len(wanted), SIZES.particle_pairs)
-    ]
+    blocks = [wanted[some] for some in spans(len(wanted), SIZES.particle_pairs)]
     if len(blocks) > 1:
         fits = Parallel(n_jobs=n_jobs)(
             delayed(_fit_some)(X, E, N, block, C) for block in blocks
@@ -341,8 +338,7 @@ def votes(f: Array) -> Array:
 
 def vote_blocks(X: Any, pairs: Pairs) -> Iterator[tuple[slice, Array]]:
     """Votes of all classifiers, (rows, p), by blocks of rows."""
-    step = max(1, SIZES.particle_block // max(1, len(pairs.first)))
-    for start in range(0, X.shape[0], step):
-        block = slice(start, start + step)
+    step = SIZES.particle_block // max(1, len(pairs.first))
+    for block in spans(X.shape[0], step):
         f = np.asarray(X[block] @ pairs.coef.T, dtype=np.float64) + pairs.intercept
         yield block, votes(f)

@@ -13,7 +13,7 @@ from scipy.special import expit
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
 
-from partlearn._sizes import SIZES
+from partlearn._sizes import SIZES, spans
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.multilabel._scaled_rows import (
@@ -326,15 +326,10 @@ def _means(members: Mask, Y: Array) -> Array:
 
 def _distances(points: Array) -> Iterator[tuple[slice, Array]]:
     """Euclidean distances of blocks of rows to all rows."""
-    step = max(1, SIZES.lenfn_block // len(points))
-    for start in range(0, len(points), step):
-        rows = slice(start, min(start + step, len(points)))
-        yield rows, _exact_distances(points[rows], points)
-
-
-def _exact_distances(A: Array, B: Array) -> Array:
-    """Distances by differences: equal rows are at distance zero."""
-    return np.asarray(pairwise_distances(A, B, metric="minkowski", p=2))
+    for rows in spans(len(points), SIZES.lenfn_block // len(points)):
+        # By differences: equal rows are at distance zero.
+        D = pairwise_distances(points[rows], points, metric="minkowski", p=2)
+        yield rows, np.asarray(D)
 
 
 def _without_own(D: Array, rows: slice) -> Array:

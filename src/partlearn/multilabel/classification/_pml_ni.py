@@ -14,6 +14,12 @@ from partlearn._progress import iterations
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Mask
 from partlearn.candidates import check_candidates, warn_at_max_iter, warn_caller
+from partlearn.multilabel._proximal import (
+    accelerated,
+    shrink_rows,
+    singular_threshold,
+    soft_threshold,
+)
 from partlearn.multilabel._scaled_rows import Spectrum, scaled_rows, spectrum
 from partlearn.multilabel.classification._linear import BaseLinearScorer
 
@@ -353,28 +359,17 @@ def ni_prox(
     """
     lam, beta, gamma = weights
     lipschitz = 2 * (float(X.g.max(initial=0.0)) + lam)
-    now = np.zeros((2, *A.shape))
-    ahead, t, n_iter = now, 1.0, 0
-    done = False
-    for _ in iterations("PML-NI", max_iter):
-        n_iter += 1
-        W = ahead.sum(axis=0)
-        step = ((W @ X.Q * X.g) @ X.Q.T + lam * W - A) / lipschitz
-        new = np.stack(
-            [
-                singular_threshold(ahead[0] - step, beta / lipschitz),
-                shrink(ahead[1] - step, gamma / lipschitz),
-            ]
-        )
-        moved = new - now
-        done = bool(np.linalg.norm(moved) <= _STILL * np.linalg.norm(new))
-        if float(np.vdot(ahead - new, moved)) > 0:  # momentum points uphill
-            t = 1.0
-        faster = (1 + np.sqrt(1 + 4 * t * t)) / 2
-        ahead, now, t = new + (t - 1) / faster * moved, new, faster
-        if done:
-            break
-    return Split(now.sum(axis=0), now[0], now[1], n_iter, done, [])
+
+    def step(at: Array) -> Array:
+        W = at.sum(axis=0)
+        down = ((W @ X.Q * X.g) @ X.Q.T + lam * W - A) / lipschitz
+        U = singular_threshold(at[0] - down, beta / lipschitz)
+        return np.stack([U, shrink(at[1] - down, gamma / lipschitz)])
+
+    numbers = iterations("PML-NI", max_iter, start=1)
+    start = np.zeros((2, *A.shape))
+    (U, V), n_iter, done = accelerated(step, start, numbers, _STILL)
+    return Split(U + V, U, V, n_iter, done, [])
 
 
 def ni_penalty(U: Array, V: Array, beta: float, gamma: float, v_norm: str) -> float:
@@ -385,34 +380,6 @@ def ni_penalty(U: Array, V: Array, beta: float, gamma: float, v_norm: str) -> fl
     rest = np.abs(V) if v_norm == "l1" else np.linalg.norm(V, axis=1)
     low_rank = np.linalg.svd(U, compute_uv=False).sum()
     return float(beta * low_rank + gamma * rest.sum())
-
-
-def singular_threshold(B: Array, cut: float) -> Array:
-    """Lower the singular values by `cut`, at least to zero.
-
-    Source: PMLNI, update of U.
-    """
-    M, s, N = np.linalg.svd(B, full_matrices=False)
-    left = np.maximum(s - cut, 0)
-    return np.asarray((M * left) @ N)
-
-
-def soft_threshold(R: Array, cut: float) -> Array:
-    """Move the entries towards zero by `cut`.
-
-    Source: PMLNI, update of V.
-    """
-    return np.asarray(np.sign(R) * np.maximum(np.abs(R) - cut, 0))
-
-
-def shrink_rows(R: Array, cut: float) -> Array:
-    """Shorten the rows by `cut`.
-
-    Source: PMLNI, update of V by label rows.
-    """
-    length = np.linalg.norm(R, axis=1, keepdims=True)
-    left = np.maximum(length - cut, 0)
-    return np.divide(R * left, length, out=np.zeros_like(R), where=length > 0)
 
 
 def best_cuts(scores: Array, target: Mask) -> Array:

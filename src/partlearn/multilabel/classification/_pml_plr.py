@@ -19,6 +19,7 @@ from partlearn._math.simplex import project_simplex
 from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Indices, Mask
+from partlearn.multilabel._proximal import soft_threshold
 from partlearn.multilabel._scaled_rows import scaled_rows
 from partlearn.multilabel.classification._linear import (
     BaseLinearScorer,
@@ -338,7 +339,7 @@ def plr_iteration(problem: PLRProblem, state: PLRState) -> tuple[PLRState, float
     PH = P.T @ H
     C = reconstruction(H, P @ Y, F, L, G, beta)
     T = Y - PH
-    E = np.sign(T) * np.maximum(T - alpha / mu, 0)
+    E = soft_threshold(T, alpha / mu, one_sided=True)
     scores = W.T @ phi.T
     smooth = F @ (L.T @ C) if beta else 0.0  # F L' C
     other = (L.T @ (C @ F.T)).T if beta else 0.0  # F C' L

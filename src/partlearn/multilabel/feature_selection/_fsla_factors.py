@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from partlearn._math.simplex import project_simplex
-from partlearn._sizes import SIZES
+from partlearn._sizes import SIZES, spans
 from partlearn._typing import Array, Mask
 from partlearn.multilabel.feature_selection._base import EPS
 
@@ -78,9 +78,7 @@ class Support:
             return (P @ R) * self.ones
         values = np.empty(len(self.rows))
         Rt = np.ascontiguousarray(R.T)
-        step = max(1, SIZES.fsla_block // max(1, P.shape[1]))
-        for start in range(0, len(values), step):
-            block = slice(start, start + step)
+        for block in spans(len(values), SIZES.fsla_block // max(1, P.shape[1])):
             values[block] = np.einsum(
                 "ij,ij->i",
                 np.take(P, self.rows[block], axis=0),

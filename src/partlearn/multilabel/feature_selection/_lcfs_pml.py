@@ -19,6 +19,7 @@ from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import Columns
 from partlearn.candidates import warn_at_max_iter
+from partlearn.multilabel._proximal import accelerated, shrink_rows, soft_threshold
 from partlearn.multilabel._scaled_rows import scaled_rows
 from partlearn.multilabel.feature_selection._base import EPS, PMLSelector
 
@@ -390,27 +391,16 @@ def lcfs_minimum(
     def scatter(V: Array) -> Array:
         return small @ V if primal else X.T @ (X @ V)
 
-    now = np.stack([W, Q])
-    ahead, t = now, 1.0
-    for _ in range(_MAX_STEPS):
-        own, rest = scatter(ahead[0]), scatter(ahead[1])
+    def step(at: Array) -> Array:
+        own, rest = scatter(at[0]), scatter(at[1])
         common = 2 * (own + rest - XL)
-        V = ahead[0] - (common + 2 * alpha * (own - XK)) / lip
-        R = ahead[1] - common / lip
-        length = row_norms(V)[:, None]
-        left = np.maximum(length - beta / lip, 0)
-        V = np.divide(V * left, length, out=np.zeros_like(V), where=length > 0)
-        R = np.sign(R) * np.maximum(np.abs(R) - gamma / lip, 0)
-        new = np.stack([V, R])
-        moved = new - now
-        step, size = float(np.linalg.norm(moved)), float(np.linalg.norm(new))
-        if float(np.vdot(ahead - new, moved)) > 0:  # momentum points uphill
-            t = 1.0
-        faster = (1 + np.sqrt(1 + 4 * t * t)) / 2
-        ahead, now, t = new + (t - 1) / faster * moved, new, faster
-        if step <= _STILL * size:
-            return now[0], now[1], True
-    return now[0], now[1], False
+        V = at[0] - (common + 2 * alpha * (own - XK)) / lip
+        R = at[1] - common / lip
+        return np.stack([shrink_rows(V, beta / lip), soft_threshold(R, gamma / lip)])
+
+    numbers = range(1, _MAX_STEPS + 1)
+    (W, Q), _, settled = accelerated(step, np.stack([W, Q]), numbers, _STILL)
+    return W, Q, settled
 
 
 def armijo_step(problem: LCFSProblem, kept: Mask, W: Array, Q: Array) -> Array:
@@ -444,7 +434,7 @@ def released_rest(problem: LCFSProblem, W: Array, factor: Any) -> Array:
     Z = Y = np.zeros_like(W)
     for _ in range(_ADMM_STEPS):
         Q = scipy.linalg.cho_solve(factor, right + Z - Y)
-        before, Z = Z, np.sign(Q + Y) * np.maximum(np.abs(Q + Y) - gamma, 0)
+        before, Z = Z, soft_threshold(Q + Y, gamma)
         Y = Y + Q - Z
         near = np.linalg.norm(Q - Z) < _ADMM_STILL
         if near and np.linalg.norm(Z - before) < _ADMM_STILL:

@@ -15,6 +15,7 @@ from partlearn._math.graphs import heat_graph, laplacian
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import Columns
+from partlearn.multilabel._proximal import singular_threshold, soft_threshold
 from partlearn.multilabel.feature_selection._base import (
     PMLSelector,
     ReweightedRidge,
@@ -209,18 +210,6 @@ def lrs_objective(p: LRSProblem, W: Array, F: Array, N: Array) -> float:
 def centered(A: Array) -> Array:
     """Take the column means out."""
     return A - A.mean(axis=0)
-
-
-def soft_threshold(A: Array, t: float, *, one_sided: bool = False) -> Array:
-    """Shrink every entry towards zero by `t`; negative ones to zero if one-sided."""
-    size = A if one_sided else np.abs(A)
-    return np.asarray(np.sign(A) * np.maximum(size - t, 0))
-
-
-def singular_threshold(A: Array, t: float) -> Array:
-    """Shrink the singular values by `t`: the proximal map of the nuclear norm."""
-    U, s, Vt = np.linalg.svd(A, full_matrices=False)
-    return (U * np.maximum(s - t, 0)) @ Vt
 
 
 def step_bound(p: LRSProblem, *, package: bool) -> float:

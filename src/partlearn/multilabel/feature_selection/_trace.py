@@ -23,6 +23,7 @@ from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import COUNT, Columns, count_features
 from partlearn.candidates import warn_at_max_iter
+from partlearn.multilabel._proximal import accelerated, shrink_rows
 from partlearn.multilabel.feature_selection._base import PMLSelector
 
 __all__ = ["TRACE"]
@@ -380,21 +381,12 @@ def _shrink(
     tol: float,
 ) -> tuple[Array, int]:
     """Accelerated proximal gradient with restart for ``<W, G W>/2 - <B, W>`` + rows."""
-    step = 1 / max(largest, 1e-300)
-    Y, t = W, 1.0
-    for used in range(1, max_iter + 1):
-        target = Y - step * (product(Y) - B)
-        norms = np.maximum(row_norms(target), 1e-300)
-        new = target * np.maximum(1 - step * lam / norms, 0)[:, None]
-        change = new - W
-        if np.linalg.norm(change) <= tol * np.linalg.norm(new):
-            return new, used
-        if np.vdot(Y - new, change) > 0:  # momentum points uphill: start again
-            t = 1.0
-        faster = (1 + np.sqrt(1 + 4 * t * t)) / 2
-        Y = new + (t - 1) / faster * change
-        W, t = new, faster
-    return W, max_iter
+    length = 1 / max(largest, 1e-300)
+
+    def step(at: Array) -> Array:
+        return shrink_rows(at - length * (product(at) - B), length * lam)
+
+    return accelerated(step, W, range(1, max_iter + 1), tol)[:2]
 
 
 class DecomposedData(NamedTuple):

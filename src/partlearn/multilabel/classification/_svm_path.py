@@ -8,62 +8,18 @@ the preconditioner. Every product is one of matrices with a column per label.
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from partlearn._typing import Array, Mask
+from partlearn.multilabel._row_basis import RowBasis, row_basis
+from partlearn.multilabel._scaled_rows import scaled_rows
 
 _TOL = 1e-7  # of the gradient, beside the one at zero
 _MAX_NEWTON, _MAX_CG = 50, 200
 _FORCING = 0.1  # largest relative residual at which conjugate gradients stop
 _ARMIJO, _LEAST_STEP = 1e-4, 1e-8
-_RANK = 1e-13  # eigenvalues below this share of the largest are rounding
-
-
-class RotatedRows(NamedTuple):
-    """Rows with a constant column in the basis of their scatter matrix.
-
-    ``Z`` is (n, r) with orthogonal columns of squared length ``g``; weights in this
-    basis are turned back by ``back``, (d + 1, r).
-    """
-
-    Z: Array
-    g: Array
-    back: Array
-
-
-def rotated_rows(X: Any) -> RotatedRows:
-    """Decompose ``[X, 1]`` through its smaller side.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Rows.
-
-    Returns
-    -------
-    rows : RotatedRows
-        The rotated rows.
-    """
-    n, d = X.shape
-    if d + 1 <= n:
-        sums = np.asarray(X.sum(axis=0)).reshape(-1, 1)
-        inner = X.T @ X
-        inner = inner.toarray() if sp.issparse(inner) else inner
-        g, Q = np.linalg.eigh(np.block([[inner, sums], [sums.T, np.array([[n]])]]))
-        keep = g > _RANK * g[-1]
-        Q = np.ascontiguousarray(Q[:, keep])
-        return RotatedRows(np.asarray(X @ Q[:-1]) + Q[-1], g[keep], Q)
-    K = X @ X.T
-    K = (K.toarray() if sp.issparse(K) else K) + 1.0
-    g, P = np.linalg.eigh(K)
-    keep = g > _RANK * g[-1]
-    g, P = g[keep], P[:, keep]
-    root = np.sqrt(g)
-    back = np.vstack([np.asarray(X.T @ P), P.sum(axis=0)]) / root
-    return RotatedRows(P * root, g, back)
 
 
 def squared_hinge_path(
@@ -92,25 +48,27 @@ def squared_hinge_path(
     Examples
     --------
     >>> import numpy as np
-    >>> from partlearn._math.linalg import squared_hinge_path
+    >>> from partlearn.multilabel.classification._svm_path import (
+    ...     squared_hinge_path,
+    ... )
     >>> X, Y = np.array([[-1.0], [1.0]]), np.array([[False], [True]])
     >>> for W, b in squared_hinge_path(X, Y, [1, 2]):
     ...     print(W.round(3), b.round(3) + 0.0)
     [[0.8]] [0.]
     [[0.889]] [0.]
     """
-    rows = rotated_rows(X)
+    rows = row_basis(scaled_rows(X, scale=False)[0], min(X.shape) + 1)
     y = np.where(Y, 1.0, -1.0)
-    V = np.zeros((rows.Z.shape[1], Y.shape[1]))
+    V = np.zeros((rows.shape[1], Y.shape[1]))
     for C in values:
         V = _newton(rows, y, float(C), V)
-        W = rows.back @ V
+        W = rows.weights(V)
         yield W[:-1], W[-1]
 
 
-def _newton(rows: RotatedRows, y: Array, C: float, start: Array) -> Array:
+def _newton(rows: RowBasis, y: Array, C: float, start: Array) -> Array:
     """Minimize ``|v|² / 2 + C sum max(0, 1 - y Z v)²`` for every column of `y`."""
-    Z = rows.Z
+    Z = rows.X
     V, F = start.copy(), Z @ start
     unit = np.linalg.norm(2 * C * (Z.T @ y), axis=0)
     left = np.arange(y.shape[1])
@@ -145,7 +103,7 @@ def _newton(rows: RotatedRows, y: Array, C: float, start: Array) -> Array:
 
 
 def _solve(
-    rows: RotatedRows, active: Array, C: float, right: Array, forcing: Array
+    rows: RowBasis, active: Array, C: float, right: Array, forcing: Array
 ) -> Array:
     """``(I + 2 C Z' diag(active) Z)^-1 right`` up to a relative residual."""
     share = active.mean(axis=0)
@@ -155,7 +113,7 @@ def _solve(
     P, rho = S.copy(), np.einsum("ij,ij->j", R, S)
     goal = forcing * np.linalg.norm(right, axis=0)
     for _ in range(_MAX_CG):
-        HP = P + 2 * C * (rows.Z.T @ (active * (rows.Z @ P)))
+        HP = P + 2 * C * (rows.X.T @ (active * (rows.X @ P)))
         curve = np.einsum("ij,ij->j", P, HP)
         a = np.divide(rho, curve, out=np.zeros_like(rho), where=curve > 0)
         D += a * P
