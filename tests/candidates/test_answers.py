@@ -56,7 +56,7 @@ def test_log_probabilities():
         ([[0.5, 0.5]], None, "not positive. Use from_weights"),
         ([[-1.0, -2.0]], ["a"], "2 columns and 1 classes"),
         ([-1.0, -2.0], None, "1 dimensions"),
-        ([{"a": -1.0}], ["b"], "Row 0: 'a' is not a class"),
+        ([{"a": -1.0}], ["b"], "Label 'a' .row 0. is not one of"),
     ],
 )
 def test_bad_log_probabilities(rows, classes, message):

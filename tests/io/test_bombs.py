@@ -34,6 +34,17 @@ def test_cells_of_a_compressed_table_are_charged(tmp_path):
         read(path, limits=SMALL)
 
 
+@pytest.mark.parametrize("name", ["a.json.gz", "a.arrow.gz"])
+def test_files_that_are_read_whole_are_limited_in_blocks_too(
+    tmp_path, name, monkeypatch
+):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(b" " * 10**7))
+    monkeypatch.setattr(SIZES, "table_ratio", 1)
+    with pytest.raises(DataLimitError, match="the expanded file would bring"):
+        next(table_blocks(path, limits=SMALL))
+
+
 @pytest.mark.parametrize(
     "column",
     [np.zeros(10**6), np.zeros(10**6, dtype=np.int8), pa.nulls(10**6)],

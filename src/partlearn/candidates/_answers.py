@@ -1,4 +1,4 @@
-"""Answers of language models: free text and log-probabilities to labels."""
+"""Convert free text and log-probabilities of language models to labels."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partlearn.candidates._evidence import EmptyRows, Evidence, make_evidence
+from partlearn.candidates._forms import matrix_of_mappings
 from partlearn.candidates._messages import is_missing
 
 _PUNCTUATION = " .,;:!?\"'`*()[]{}<>_-"
@@ -72,7 +73,7 @@ def match_labels(
 
 
 def _plain(text: Any) -> str:
-    """Lower case, single spaces, no punctuation around."""
+    """Return text in lower case, with single spaces and no punctuation around it."""
     return " ".join(str(text).casefold().split()).strip(_PUNCTUATION)
 
 
@@ -109,18 +110,10 @@ def from_log_probabilities(
            [0.  , 1.  ]])
     """
     given = list(log_probabilities)
+    known = None if classes is None else np.asarray(classes)
     if given and all(isinstance(row, Mapping) for row in given):
-        names = (
-            sorted({n for row in given for n in row}) if classes is None else classes
-        )
-        known = np.asarray(names)
-        place = {name: j for j, name in enumerate(known.tolist())}
-        logs = np.full((len(given), len(place)), -np.inf)
-        for i, row in enumerate(given):
-            for name, value in row.items():
-                if name not in place:
-                    raise ValueError(f"Row {i}: {name!r} is not a class.")
-                logs[i, place[name]] = value
+        logs, known = matrix_of_mappings(given, known, missing=-np.inf)
+        logs = logs.astype(np.float64)
     else:
         logs = np.asarray(given, dtype=np.float64)
         if logs.ndim != 2:
@@ -128,7 +121,7 @@ def from_log_probabilities(
                 f"Log-probabilities need one column per class; got {logs.ndim} "
                 "dimensions."
             )
-        known = np.arange(logs.shape[1]) if classes is None else np.asarray(classes)
+        known = np.arange(logs.shape[1]) if known is None else known
         if known.shape != logs.shape[1:]:
             raise ValueError(
                 f"There are {logs.shape[1]} columns and {known.size} classes."

@@ -1,4 +1,4 @@
-"""Bags: rows that share one list of labels, each of which belongs to some row."""
+"""Bags: rows that share one list of labels."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -58,7 +58,7 @@ def bag_codes(bags: Any, m: int) -> Indices:
 
 
 def _coded(bags: Any, m: int) -> tuple[Indices, Mask]:
-    """Codes as :func:`bag_codes`, and whether each row has a bag."""
+    """Return bag codes, and a mask of the rows that are in a bag."""
     array = np.asarray(bags) if hasattr(bags, "dtype") else None
     if array is not None and array.ndim == 1 and array.dtype.kind in "iub":
         _check_length(len(array), m)
@@ -119,7 +119,7 @@ def bag_runs(candidates: Any) -> Indices:
 
 
 class EqualNeighbors(NamedTuple):
-    """How often neighboring rows have equal sets of several candidates.
+    """Counts of neighboring rows with equal candidate sets.
 
     Attributes
     ----------
@@ -255,7 +255,7 @@ class BagRule:
 
     @classmethod
     def of(cls, estimator: Any, bags: Any, labels: Evidence) -> Self | None:
-        """Return the rule that the parameters of an estimator name.
+        """Return the bag rule set by the parameters of an estimator.
 
         Parameters
         ----------
@@ -288,7 +288,7 @@ class BagRule:
         )
 
     def among(self, rows: Indices) -> "BagRule":
-        """Return the same rule for some rows, whole bags as a rule."""
+        """Return the same rule for some rows."""
         names = self.codes[rows].astype(object)
         names[~self._named[rows]] = None
         stray: Any = "auto" if self.auto else self.stray_
@@ -302,11 +302,11 @@ class BagRule:
 
     @property
     def rate(self) -> float | None:
-        """Stray rate of the next call; None where the rule does not use it."""
+        """Stray rate of the next call, or None if the rule does not use it."""
         return None if self.rule == "distinct" else self.stray_
 
     def __call__(self, P: Any) -> Any:
-        """Confidences given the bags.
+        """Return the confidences given the bags.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class BagRule:
         return like(F, P)
 
     def settle(self, P: Array) -> Array:
-        """Confidences given the bags, with a stray rate that has converged.
+        """Return the confidences given the bags, with a converged stray rate.
 
         Parameters
         ----------
@@ -434,7 +434,7 @@ def bag_confidence(
 
 
 def _mask(candidates: Any) -> Mask:
-    """Candidates as a boolean matrix."""
+    """Convert candidates to a boolean matrix."""
     S = candidates.toarray() if sp.issparse(candidates) else np.asarray(candidates)
     if S.ndim != 2:
         expected = "a matrix of shape (n_samples, n_classes)"

@@ -1,4 +1,4 @@
-"""Labeling confidences: where they start, how neighbors refine them, what a fit left.
+"""Label confidences: initial values, refinement and access after a fit.
 
 A confidence matrix ``F`` has the shape of the candidate matrix ``S``, is zero outside
 it, and its rows sum to one.
@@ -45,7 +45,7 @@ def uniform_confidence(S: Mask, dtype: Any = np.float64) -> NDArray[np.floating[
 def initial_confidence(
     confidence: Any, S: Mask, dtype: Any = np.float64
 ) -> NDArray[Any]:
-    """Confidences to start from: those given, inside the candidates, or uniform.
+    """Return initial confidences: those given, restricted to candidates, or uniform.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def initial_confidence(
 def refine(
     F: NDArray[Any], V: NDArray[Any], S: NDArray[Any], own: float = 1.0
 ) -> NDArray[np.floating[Any]]:
-    """Mix own confidence with votes, inside the candidate set.
+    """Mix confidences with votes of neighbors, within the candidate sets.
 
     Source: CENDA, Eq. (13).
     Source: SAUTE, Eq. (14).
@@ -125,7 +125,7 @@ def refine(
 
 
 def fitted_confidence(estimator: Any) -> NDArray[Any] | None:
-    """Confidences of the rows an estimator was fitted on, if it learns any.
+    """Return the training confidences of a fitted estimator, or None.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def fitted_confidence(estimator: Any) -> NDArray[Any] | None:
 
 
 def require_confidence(estimator: Any, advice: str) -> NDArray[Any]:
-    """Confidences of a fitted estimator, or an error where it learns none.
+    """Return the training confidences of a fitted estimator; raise if there are none.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def require_confidence(estimator: Any, advice: str) -> NDArray[Any]:
 
 
 def restrict_confidence(F: Any, S: Mask) -> Array:
-    """Keep the mass on the candidates, and bring rows to sum to one.
+    """Restrict confidences to the candidates and normalize rows to sum to one.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def restrict_confidence(F: Any, S: Mask) -> Array:
 
 
 def padded_candidates(S: Mask) -> tuple[Indices, Mask]:
-    """Columns of each row's candidates, padded to the largest set, and what is used.
+    """Return the columns of each row's candidates, padded, and a mask.
 
     Parameters
     ----------

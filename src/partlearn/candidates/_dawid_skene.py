@@ -1,4 +1,4 @@
-"""Shrunk Dawid-Skene: what votes of annotators say, and how good each annotator is.
+"""Dawid-Skene with shrunk confusion matrices.
 
 The votes are grouped by (annotator, label); a group has one count per true label. So
 nothing larger than (votes x classes) is held, however many annotators there are.
@@ -67,13 +67,13 @@ class VoteTable:
         return groups // self.n_classes, groups % self.n_classes, votes
 
     def shares(self) -> Array:
-        """Vote shares of each row; all labels alike where nobody voted."""
+        """Return the vote shares of each row, uniform for rows without votes."""
         voted = self.counts.any(axis=1, keepdims=True)
         counts = np.where(voted, self.counts, 1.0)
         return counts / counts.sum(axis=1, keepdims=True)
 
     def confusions(self, F: Array) -> Confusions:
-        """Confusions of all annotators, if `F` are the confidences in the labels."""
+        """Estimate the confusions of all annotators from label confidences `F`."""
         return self._confusions(np.asarray(self.grouped[2].T @ F))
 
     def _confusions(self, count: Array) -> Confusions:
@@ -93,7 +93,7 @@ class VoteTable:
         return Confusions(annotator, label, count, total, accuracy, common)
 
     def judged(self, F: Array, M: Array) -> Confusions:
-        """Confusions by what `M` expects of each vote, the other votes not asked.
+        """Estimate confusions from features: each vote is judged without the others.
 
         Source: CRISPClassifier, annotators judged by features.
 
@@ -127,7 +127,7 @@ class VoteTable:
         return found
 
     def evidence(self, confusions: Confusions) -> Array:
-        """Probability of each row's votes for every true label, scaled to maximum 1."""
+        """Return the likelihood of each row's votes under each label, maximum 1."""
         probability = np.maximum(confusions.probability, _TINY)
         log = np.asarray(self.grouped[2] @ np.log(probability))
         log -= log.max(axis=1, keepdims=True)
@@ -137,7 +137,7 @@ class VoteTable:
 
 @dataclass(frozen=True)
 class Confusions:
-    """How often each annotator gives a label to rows of each true label.
+    """Expected confusions of annotators: votes by true label.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class Confusions:
         return shrunk
 
     def of(self, annotator: int) -> Array:
-        """Confusion matrix of one annotator, (true label, vote); rows sum to one."""
+        """Return the confusion matrix of one annotator, (true label, vote)."""
         C = np.zeros_like(self.common)
         mine = self.annotator == annotator
         C[:, self.label[mine]] = self.count[mine].T
@@ -186,7 +186,7 @@ class Confusions:
 
 
 def _one_coin(accuracy: float, q: int) -> Array:
-    """Confusion of an annotator whose errors fall on all wrong labels alike."""
+    """Return a confusion matrix with uniform errors."""
     matrix = np.full((q, q), (1 - accuracy) / max(q - 1, 1))
     np.fill_diagonal(matrix, accuracy)
     return matrix
@@ -197,7 +197,7 @@ def dawid_skene(
     max_iter: int = ROUNDS,
     certain: Callable[[Array], Array] = lambda F: F,
 ) -> Array:
-    """Confidences in the labels from votes alone.
+    """Estimate label confidences from votes alone.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Labels where the rows are, and whether they are plain."""
+"""Move labels to the device and dtype of the features."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -15,7 +15,7 @@ FLOATS = (np.float64, np.float32)
 
 
 def move_labels(labels: Evidence, X: Any) -> tuple[Any, Any]:
-    """Candidates and first confidences where the rows are, and in their precision.
+    """Return candidates and initial confidences on the device of `X`.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def move_labels(labels: Evidence, X: Any) -> tuple[Any, Any]:
 
 
 def move_evidence(labels: Evidence, X: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
-    """Evidence and confidences where the rows are, in double precision.
+    """Return evidence and confidences on the device of `X`, in double precision.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def move_evidence(labels: Evidence, X: Any) -> tuple[Any, Any, Callable[[Any], A
 
 
 def one_label_each(y: Any) -> bool:
-    """Whether `y` holds plain labels, one per row, rather than sets or a matrix.
+    """Whether `y` holds one plain label per row, not sets or a matrix.
 
     Parameters
     ----------

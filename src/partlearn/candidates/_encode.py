@@ -1,4 +1,4 @@
-"""Candidate sets to a matrix and back."""
+"""Convert candidate sets to a matrix and back."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 

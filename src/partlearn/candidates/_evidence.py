@@ -28,7 +28,7 @@ EmptyRows = Literal["error", "drop", "all"]
 
 
 class Evidence:
-    """Evidence for each label, one row per sample, accepted as `y` by `fit`.
+    """Evidence for each label of each row, accepted as `y` by `fit`.
 
     Made by :func:`from_weights`, :func:`from_complementary`, :func:`from_hierarchy`,
     :func:`from_text`, :func:`from_intervals` and, as :class:`Votes`, by
@@ -94,7 +94,7 @@ class Evidence:
 
     @property
     def weights(self) -> NDArray[Any]:
-        """Evidence of shape (n_samples, n_classes), row maxima one.
+        """Evidence of shape (n_samples, n_classes), scaled to row maxima of one.
 
         Boolean where all candidates of every row weigh alike: then it is the candidate
         matrix, and methods do exactly what they do with sets.
@@ -103,7 +103,7 @@ class Evidence:
 
     @property
     def candidates(self) -> Mask:
-        """Labels that are possible at all, a boolean matrix like `weights`."""
+        """Labels with positive weight, a boolean matrix like `weights`."""
         return self.weights > 0
 
     @property
@@ -121,7 +121,7 @@ class Evidence:
         return self.weights.dtype != bool
 
     def confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
-        """Confidence in every label from the evidence alone; rows sum to one.
+        """Return the confidences given the evidence alone; rows sum to one.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class Evidence:
         return uniform_confidence(self.weights, dtype)
 
     def first_confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
-        """Initial confidence of a method that uses candidates only.
+        """Return the initial confidences of a method that uses candidates only.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class Evidence:
         return self.confidence(dtype)
 
     def updated(self, M: NDArray[Any]) -> NDArray[Any]:
-        """Evidence after an iteration in which `M` was expected of the rows.
+        """Return the evidence after an iteration with expected labels `M`.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ class Evidence:
         return self._with_weights(L)
 
     def _with_weights(self, L: NDArray[Any]) -> Evidence:
-        """Other weights for the same labels that were given."""
+        """Return a copy with other weights."""
         other = Evidence(L, self.classes, rows=self.rows)
         other._listed = self.listed
         return other
@@ -279,7 +279,7 @@ class Evidence:
         return other
 
     def with_classes(self, classes: ArrayLike) -> Self:
-        """Same evidence with other names for the classes, column by column.
+        """Return a copy with other names for the classes.
 
         Parameters
         ----------
@@ -301,7 +301,7 @@ class Evidence:
         return other
 
     def counts(self) -> dict[Any, int]:
-        """Count the rows of which each class is a candidate.
+        """Count the rows in which each class is a candidate.
 
         Returns
         -------
@@ -318,7 +318,7 @@ class Evidence:
         return dict(zip(self.classes.tolist(), totals, strict=True))
 
     def to_frame(self) -> Any:
-        """Weights as a pandas data frame that :func:`from_weights` reads.
+        """Return the weights as a pandas data frame that :func:`from_weights` reads.
 
         Returns
         -------
@@ -359,7 +359,7 @@ class Evidence:
         return self._take(np.atleast_1d(np.arange(len(self))[key]))
 
     def _joined(self, parts: Sequence[Any]) -> Evidence:
-        """Rows of all parts; their old numbers belong to different tables."""
+        """Return the rows of all parts, numbered anew."""
         joined = Evidence(np.concatenate([p.weights for p in parts]), self.classes)
         joined._listed = np.concatenate([p.listed for p in parts])
         return joined
@@ -414,13 +414,13 @@ class Evidence:
         return f"<table>{head}<tbody>{body}{tail}</tbody></table>"
 
     def _texts(self) -> list[str]:
-        """One line per row: its labels, and their shares where they differ."""
+        """Return one line of text per row: its labels, with shares if they differ."""
         if self.weighted:
             return self._ranked(self.confidence(), ".2f")
         return [", ".join(map(str, self.classes[row])) for row in self.candidates]
 
     def _ranked(self, matrix: NDArray[Any], form: str) -> list[str]:
-        """Labels of every row with their numbers, the largest first."""
+        """Return the labels of each row with their numbers, in descending order."""
         return [
             ", ".join(
                 f"{self.classes[j]} {row[j]:{form}}"
@@ -432,7 +432,7 @@ class Evidence:
 
 
 def _scaled(L: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
-    """Rows with maximum one; boolean where every entry is then zero or one."""
+    """Scale rows to maximum one; boolean if every entry is then zero or one."""
     if L.dtype != bool:
         L = L.astype(np.float64)
         wrong = np.argwhere(~(np.isfinite(L) & (L >= 0)))
@@ -462,7 +462,7 @@ def make_evidence(
     empty: EmptyRows,
     what: str = "weights",
 ) -> Evidence:
-    """Evidence of a matrix, some of whose rows may say nothing.
+    """Build evidence from a matrix whose rows may be all zero.
 
     Parameters
     ----------
@@ -492,14 +492,14 @@ def make_evidence(
 
 
 def check_empty(empty: str) -> str:
-    """Refuse what is no choice for rows without evidence."""
+    """Raise if `empty` is not a valid choice."""
     if empty not in ("error", "drop", "all"):
         raise ValueError(f'`empty` must be "error", "drop" or "all"; got {empty!r}.')
     return empty
 
 
 def no_evidence(rows: Indices, what: str) -> str:
-    """Error about rows without evidence, with the ways out."""
+    """Return the error message for rows without evidence."""
     return (
         f'Rows without {what}: {some_rows(rows)}. Pass empty="drop" to leave them '
         '(the rest is then for X[labels.rows]) or empty="all" to treat them as '
@@ -508,7 +508,7 @@ def no_evidence(rows: Indices, what: str) -> str:
 
 
 def concatenate(parts: Sequence[Evidence]) -> Evidence:
-    """Put evidence of several tables below each other.
+    """Concatenate the evidence of several tables.
 
     Parameters
     ----------
@@ -550,7 +550,7 @@ def concatenate(parts: Sequence[Evidence]) -> Evidence:
 
 
 def certain_rows(matrix: NDArray[Any], places: Indices, codes: Indices) -> NDArray[Any]:
-    """Copy of a matrix whose rows `places` are one in the columns `codes`, else zero.
+    """Return a copy of a matrix with some rows set to a single label.
 
     Parameters
     ----------

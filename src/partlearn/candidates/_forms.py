@@ -1,4 +1,4 @@
-"""Other labels than sets and votes: weights, "not this one", categories, intervals."""
+"""Read weights, complementary labels, hierarchies and intervals."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -63,7 +63,7 @@ or sequence of mappings
     if isinstance(weights, (list, tuple)) and any(
         isinstance(row, Mapping) for row in weights
     ):
-        matrix, labels = _from_mappings(weights, given)
+        matrix, labels = matrix_of_mappings(weights, given)
     elif hasattr(weights, "columns"):
         names = np.asarray(list(weights.columns))
         matrix, labels = np.asarray(weights), names
@@ -90,9 +90,10 @@ or sequence of mappings
     return make_evidence(matrix, labels, empty=empty)
 
 
-def _from_mappings(
-    rows: Sequence[Any], classes: NDArray[Any] | None
+def matrix_of_mappings(
+    rows: Sequence[Any], classes: NDArray[Any] | None, missing: float = 0
 ) -> tuple[Array, NDArray[Any]]:
+    """Write mappings of labels to numbers as a matrix, and return its labels."""
     for i, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise ValueError(
@@ -103,7 +104,7 @@ def _from_mappings(
         [set(row) for row in rows], classes=classes, empty="keep"
     )
     place = {label: j for j, label in enumerate(labels.tolist())}
-    matrix = np.zeros(S.shape, dtype=object)
+    matrix = np.full(S.shape, missing, dtype=object)
     for i, row in enumerate(rows):
         for label, weight in row.items():
             matrix[i, place[label]] = weight
@@ -111,7 +112,7 @@ def _from_mappings(
 
 
 def _candidate_sets(labels: Any) -> list[Any]:
-    """One collection of labels per row; a missing label is none."""
+    """Return one collection of labels per row, empty if missing."""
     if isinstance(labels, (str, bytes)):
         raise TypeError(
             "Labels must be a column, one entry per row; got a single string."
@@ -172,7 +173,7 @@ def from_hierarchy(
     sep: str = "/",
     classes: ArrayLike | None = None,
 ) -> Evidence:
-    """Read labels of any level of a hierarchy; a category stands for all its classes.
+    """Read labels from any level of a hierarchy; a category includes all its classes.
 
     Parameters
     ----------
@@ -234,7 +235,7 @@ def from_hierarchy(
 def _paths(
     rows: list[Any], sep: str, classes: ArrayLike | None
 ) -> tuple[list[Any], dict[Any, Any], list[str]]:
-    """Rows with tidy paths, the parents of all nodes, and the leaves."""
+    """Return rows with normalized paths, the parents of all nodes, and the leaves."""
 
     def tidy(path: Any, where: str) -> str:
         if not isinstance(path, str):
@@ -264,7 +265,7 @@ def _paths(
 def _leaves_below(
     leaves: Sequence[Any], parents: Mapping[Any, Any]
 ) -> dict[Any, list[Any]]:
-    """Leaves below each node, the node itself included."""
+    """Map each node to the leaves below it, itself included."""
     below: dict[Any, list[Any]] = {}
     for leaf in leaves:
         node, seen = leaf, set()
@@ -330,7 +331,7 @@ def from_intervals(intervals: Any, *, classes: ArrayLike | None = None) -> Evide
 
 
 def _ordered(ends: list[Any]) -> NDArray[Any]:
-    """Whole numbers from the lowest end to the highest."""
+    """Return all integers from the lowest to the highest end."""
     if not ends:
         raise ValueError("No row has an end, so there are no classes; pass `classes`.")
     for end in ends:

@@ -1,4 +1,4 @@
-"""Synthetic candidate sets and votes from true labels, as the literature makes them."""
+"""Generate candidate sets and votes from true labels."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -23,7 +23,7 @@ from partlearn.candidates._votes import Votes
 
 
 def _true_codes(y: Any, what: str = "Candidate sets") -> tuple[NDArray[Any], Indices]:
-    """Sorted classes of 1-D labels, and the place of every label among them."""
+    """Return the sorted classes of 1-D labels, and the code of each label."""
     classes, S = check_candidates(y)
     if (S.sum(axis=1) != 1).any():
         raise ValueError(
@@ -141,7 +141,7 @@ def cooccurring_candidates(
     partners: ArrayLike | None = None,
     random_state: Any = None,
 ) -> Mask:
-    """Add one false label, which is the partner of the true one with probability `eps`.
+    """Add one false label, with probability `eps` the partner of the true one.
 
     Every class has one partner class. In an ambiguous row the partner is added with
     probability `eps`, and otherwise one of the other wrong labels, drawn uniformly.
@@ -370,7 +370,7 @@ def _per_annotator(name: str, value: ArrayLike, n: int) -> Array:
 def _confusions(
     accuracy: ArrayLike, confusion: ArrayLike | None, n: int, q: int
 ) -> Array:
-    """Probability of each vote, by annotator and true class."""
+    """Return vote probabilities by annotator and true class."""
     if confusion is None:
         right = _per_annotator("accuracy", accuracy, n)[:, None, None]
         return np.where(np.eye(q, dtype=bool), right, (1 - right) / (q - 1))

@@ -1,4 +1,4 @@
-"""Quality of labels from a few rows whose true label is known."""
+"""Estimate label quality from rows with known true labels."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -22,7 +22,7 @@ _CHOSEN = 3.5  # standard deviations of a mean rank that a random sample hardly 
 
 
 class GoldQuality(NamedTuple):
-    """Share of right labels, estimated from rows whose true label is known.
+    """Accuracy of labels, estimated from rows with known true labels.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ def judge_by_gold(
 
 
 def warn_if_chosen(confidence: Array, places: Indices) -> None:
-    """Warn if known rows are too sure or too doubtful for a random sample.
+    """Warn if the known rows do not look like a random sample.
 
     Parameters
     ----------
@@ -264,5 +264,5 @@ def known_labels(gold: Any, n_rows: int) -> dict[int, Any]:
 
 
 def _is_whole(label: Any) -> bool:
-    """Whether a label is a whole number that NaN elsewhere made a float."""
+    """Whether a label is a float without decimals."""
     return isinstance(label, float | np.floating) and float(label).is_integer()

@@ -1,4 +1,4 @@
-"""Words that errors about labels share, and warnings that name the caller's line."""
+"""Shared parts of errors and warnings about labels."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -23,21 +23,8 @@ _SHOWN = 5  # how many offending rows an error names
 # Ways of writing nothing, compared without case: the only list of the library.
 MISSING_WORDS = frozenset(
     (
-        *(
-            "",
-            "na",
-            "n/a",
-            "n.a.",
-            "#n/a",
-            "#na",
-            "<na>",
-            "nan",
-            "nat",
-            "null",
-            "none",
-            "nil",
-        ),
-        *("-", "--", "?", "missing", "unknown"),
+        *("", "na", "n/a", "n.a.", "#n/a", "#na", "<na>", "nan", "nat", "null"),
+        *("none", "nil", "-", "--", "?", "missing", "unknown"),
     )
 )
 # Those that people also use as names of labels.
@@ -48,13 +35,13 @@ _UNSETTLED = 0.05  # share of rows whose label may still change in the last iter
 
 
 def some_rows(rows: Indices | Sequence[int]) -> str:
-    """Name the first few rows of a list of offending rows."""
+    """List the first few of some row numbers."""
     shown = ", ".join(str(int(r)) for r in rows[:_SHOWN])
     return shown if len(rows) <= _SHOWN else f"{shown}, ... ({len(rows)} rows in all)"
 
 
 def did_you_mean(name: Any, known: Iterable[Any]) -> str:
-    """A question that names the closest known name, or the first few of them."""
+    """Return a hint with the closest known name, or the first few names."""
     names = [str(k) for k in known]
     close = get_close_matches(str(name), names, n=1)
     if close:
@@ -64,7 +51,7 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
 
 
 def check_known(name: Any, known: Collection[Any], complaint: str) -> None:
-    """Raise with a complaint and the closest known name where a name is not known."""
+    """Raise if a name is unknown; the message suggests the closest one."""
     if name not in known:
         raise ValueError(f"{complaint} {did_you_mean(name, known)}")
 
@@ -98,7 +85,7 @@ def is_missing_text(text: str | None) -> bool:
 
 
 def warn_missing_labels(words: Iterable[str]) -> None:
-    """Warn where words that may be names of labels were read as missing.
+    """Warn if words that may be labels were read as missing values.
 
     Parameters
     ----------
@@ -114,7 +101,7 @@ def warn_missing_labels(words: Iterable[str]) -> None:
 
 
 def warn_alike_labels(names: Sequence[str]) -> None:
-    """Warn of labels that look the same, and of labels that differ in a number only.
+    """Warn about labels that look alike or differ only in a number.
 
     Parameters
     ----------
@@ -134,7 +121,7 @@ def warn_alike_labels(names: Sequence[str]) -> None:
 
 
 def _groups(names: Sequence[str], form: Callable[[str], str]) -> list[list[str]]:
-    """Names of equal form, where there are several."""
+    """Return groups of names with equal form."""
     groups: dict[str, list[str]] = {}
     for name in names:
         groups.setdefault(form(name), []).append(name)
@@ -142,7 +129,7 @@ def _groups(names: Sequence[str], form: Callable[[str], str]) -> list[list[str]]
 
 
 def _plain_form(name: str) -> str:
-    """Name without the case of its letters, their encoding, and spaces."""
+    """Return a name without case, spaces and compatibility characters."""
     folded = unicodedata.normalize("NFKC", name).casefold()
     return "".join(
         c for c in folded if not c.isspace() and unicodedata.category(c) != "Cf"
@@ -154,7 +141,7 @@ def _without_weight(name: str) -> str:
 
 
 def is_label_word(word: str) -> bool:
-    """Whether a missing word may as well be the name of a label."""
+    """Whether a word for missing values may also be a label."""
     return word.strip().lower() in _WORDS_OF_LABELS
 
 
@@ -165,7 +152,7 @@ def is_whole(value: Any) -> bool:
 
 
 def first_no_number(matrix: NDArray[Any]) -> str:
-    """Say where a matrix of objects holds what is no number."""
+    """Return the first non-number of an object matrix, with its position."""
     for (i, j), value in np.ndenumerate(matrix):
         try:
             float(value)
@@ -177,7 +164,7 @@ def first_no_number(matrix: NDArray[Any]) -> str:
 def distinct_labels(
     labels: Sequence[Any] | NDArray[Any],
 ) -> tuple[NDArray[Any], Indices]:
-    """Sorted distinct labels, and the place of every label among them."""
+    """Return the sorted distinct labels, and the code of each label."""
     if not all(isinstance(label, str) for label in labels):
         names, codes = np.unique(np.asarray(labels), return_inverse=True)
         return names, codes.reshape(-1)
@@ -189,7 +176,7 @@ def distinct_labels(
 
 
 def as_column(values: Any, what: str) -> list[Any]:
-    """One column as a list of Python values."""
+    """Convert a column to a list of Python values."""
     if isinstance(values, (str, bytes)) or not (
         isinstance(values, Iterable) or hasattr(values, "__array__")
     ):
@@ -210,7 +197,7 @@ def as_column(values: Any, what: str) -> list[Any]:
 def labels_settled(
     F: NDArray[Any], before: NDArray[Any], at_most: float = _UNSETTLED
 ) -> bool:
-    """Whether an iteration left the most likely label of nearly all rows as it was.
+    """Whether the most likely label of at most a few rows changed in an iteration.
 
     Confidences may creep on for hundreds of iterations without any consequence. What a
     user should know, and what iterative methods warn of at ``max_iter``, is that more
@@ -247,7 +234,7 @@ def warn_at_max_iter(
     what: str = "Many labels still change",
     advice: str = "raise `max_iter` to let the iterations settle",
 ) -> None:
-    """Warn that a fit ended at its maximum number of iterations.
+    """Warn that a fit stopped at `max_iter`.
 
     Parameters
     ----------
@@ -273,7 +260,7 @@ def warn_at_max_iter(
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn with the line that called the library, however deep in it we are.
+    """Issue a warning that points to the caller's line outside the library.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How many sets miss the true label, from rows that were looked at again."""
+"""Estimate how many candidate sets miss the true label."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -123,7 +123,7 @@ def held_out_miss_rate(expected: Array, given: Indices) -> MissRate:
 
 
 def _em_rate(P: Array, given: Indices) -> float:
-    """Rate of errors that fall on all other labels alike, of largest likelihood."""
+    """Return the maximum-likelihood rate of uniform errors (EM)."""
     m, q = P.shape
     own = P[np.arange(m), given]
     rate = _START
@@ -137,7 +137,7 @@ def _em_rate(P: Array, given: Indices) -> float:
 
 
 def _confident_joint(P: Array, given: Indices) -> Array:
-    """Rows by the label they were given and the one they are confidently of.
+    """Count rows by given label and confidently predicted label.
 
     A row counts for a label of at least the mean probability that the label has in
     the rows which were given it.
@@ -156,7 +156,7 @@ def _confident_joint(P: Array, given: Indices) -> Array:
 
 
 def _confident_rate(P: Array, given: Indices) -> float:
-    """Share of the confident joint off its diagonal, each label as often as given.
+    """Return the off-diagonal share of the calibrated confident joint.
 
     Equation (3) of confident learning.
     """
@@ -170,7 +170,7 @@ def _confident_rate(P: Array, given: Indices) -> float:
 
 
 def error_evidence(expected: Array, given: Indices, rate: float) -> Array:
-    """Evidence of single labels of which some are wrong, for each label.
+    """Return the evidence of single labels with a known error rate.
 
     Errors go where the confident joint says; five rows per label are added that err
     to all other labels alike.

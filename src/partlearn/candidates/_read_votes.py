@@ -1,4 +1,4 @@
-"""Readers of votes: a long table, or one column per annotator."""
+"""Read votes from a long table or from one column per annotator."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -35,7 +35,7 @@ def _is_empty(value: Any) -> bool:
 def _codes(
     values: list[Any], known: ArrayLike | None, shown: Callable[[int], str]
 ) -> tuple[NDArray[Any], Indices]:
-    """Distinct names, sorted or in the order given, and the place of every value."""
+    """Return distinct names, sorted or as given, and the code of each value."""
     if known is None:
         kinds = {isinstance(v, str) for v in values}
         if len(kinds) > 1:
@@ -151,7 +151,7 @@ def from_votes(
 def _row_numbers(
     rows: list[Any], n_rows: int | None, index: ArrayLike | None
 ) -> tuple[Indices, int]:
-    """Places of the rows voted on, and how many rows there are."""
+    """Return the row number of each vote, and the number of rows."""
     if index is not None:
         names = as_column(index, "index")
         place = {name: i for i, name in enumerate(names)}
@@ -254,7 +254,7 @@ def from_annotators(
 
 
 def _annotator_columns(frame: Any) -> dict[Any, Any]:
-    """Columns by name; those of a plain table are numbered."""
+    """Return columns by name, or by number for an array."""
     if isinstance(frame, Mapping):
         return dict(frame)
     if hasattr(frame, "columns"):

@@ -1,4 +1,4 @@
-"""What separates labels in text, and what may separate them."""
+"""Find the separator of labels in text."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -21,7 +21,7 @@ _OF_NAMES = (" ", "_", "-")  # between the words of a name as well
 
 
 class AmbiguousSeparatorError(ValueError):
-    """Labels of a column could be separated in more than one way.
+    """The labels of a column could be split in more than one way.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class AmbiguousSeparatorError(ValueError):
 def find_separator(
     words: Sequence[str], rows: Sequence[int], *, required: bool = False
 ) -> str | None:
-    """Return the separator of labels in some cells; None where there is none.
+    """Return the separator of labels in text cells, or None.
 
     Cells with two separators, and cells without any that share parts (``cat / dog`` and
     ``dog / eel``), are refused: each would quietly become a class of its own.
@@ -70,11 +70,11 @@ def find_separator(
 
 
 def _refuse_inner_comma(words: Sequence[str], sep: str) -> None:
-    """Raise where commas may belong to the labels, as in ``Smith, John`` and ``1,5``.
+    """Raise if commas may belong to the labels (``Smith, John``, ``1,5``).
 
     Then no part occurs in two different cells, while parts of sets soon do.
     """
-    cells = {tuple(_parts(word, sep)) for word in set(words)}
+    cells = {tuple(split_labels(word, sep)) for word in set(words)}
     several = [cell for cell in cells if len(cell) > 1]
     parts = [part for cell in cells for part in cell]
     if sep == "," and len(several) > 2 and len(set(parts)) == len(parts):
@@ -87,12 +87,13 @@ def _refuse_inner_comma(words: Sequence[str], sep: str) -> None:
         )
 
 
-def _parts(word: str, sep: str) -> list[str]:
+def split_labels(word: str, sep: str) -> list[str]:
+    """Split text at a separator; spaces around labels and empty parts are dropped."""
     return [part for piece in word.split(sep) if (part := piece.strip())]
 
 
 def refuse_shared_parts(words: Sequence[str]) -> None:
-    """Raise where labels share parts, as sets with an unknown separator do.
+    """Raise if labels share parts, a sign of an unknown separator.
 
     Labels of several words share words often enough, so that spaces, underscores and
     hyphens only warn, unless every word is a label by itself as well.
@@ -114,7 +115,7 @@ def refuse_shared_parts(words: Sequence[str]) -> None:
 
 
 def _find_suspect(distinct: Sequence[str]) -> tuple[str, str, bool]:
-    """Separator that may join labels, such a label, and whether that is likely."""
+    """Return a possible separator, an example, and whether it is likely."""
     for sep, enough in _SUSPECTS.items():
         together = [word for word in distinct if sep in word.strip()]
         shared, whole = _shared_parts(distinct, together, sep)
@@ -132,7 +133,7 @@ def _find_suspect(distinct: Sequence[str]) -> tuple[str, str, bool]:
 def _shared_parts(
     distinct: Sequence[str], together: Sequence[str], sep: str
 ) -> tuple[float, bool]:
-    """Share of parts that other cells have, and whether all are cells themselves."""
+    """Return the share of parts found in other cells, and whether all are cells."""
     parts = [{p.strip() for p in word.split(sep)} - {""} for word in together]
     others = Counter(part for word in parts for part in word)
     others.update(word.strip() for word in distinct if sep not in word.strip())
@@ -145,7 +146,7 @@ def _shared_parts(
 
 
 def warn_shared_parts(names: Sequence[str]) -> None:
-    """Warn where labels look like sets: ``a|b`` beside ``b``, of which each is a class.
+    """Warn if class names look like unsplit sets, such as ``a|b`` and ``b``.
 
     Parameters
     ----------

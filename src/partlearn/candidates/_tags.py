@@ -1,4 +1,4 @@
-"""Tags: labels of which several may be true, listed, weighted or voted for."""
+"""Tags: labels of which any number may be true."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -19,7 +19,7 @@ from partlearn.candidates._votes import Votes
 
 
 class Tags:
-    """Tags with weights, one row per sample: any number of them may be true.
+    """Tags of each row, with optional weights; any number may be true.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Tags:
 
     @property
     def candidates(self) -> Mask:
-        """Tags that are listed at all, a boolean matrix like `weights`."""
+        """Tags with positive weight, a boolean matrix like `weights`."""
         return self.weights > 0
 
     @property
@@ -104,7 +104,7 @@ class Tags:
         return self.weights.dtype != bool
 
     def confidence(self) -> NDArray[np.float64]:
-        """Weights as numbers, of shape (n_samples, n_tags)."""
+        """Return the weights as floats, of shape (n_samples, n_tags)."""
         return self.weights.astype(np.float64)
 
     @property
@@ -114,12 +114,12 @@ class Tags:
         return n, q
 
     def sets(self) -> list[list[Any]]:
-        """Tags of each row, in the order of the columns."""
+        """Return the tags of each row, in the order of the columns."""
         names = self.classes.tolist()
         return [[names[j] for j in np.flatnonzero(row)] for row in self.candidates]
 
     def counts(self) -> dict[Any, int]:
-        """Rows that list each tag."""
+        """Count the rows that list each tag."""
         listed = self.candidates.sum(axis=0).tolist()
         return dict(zip(self.classes.tolist(), listed, strict=True))
 
@@ -148,7 +148,7 @@ class Tags:
 
 
 def check_tags(y: Any, *, classes: ArrayLike | None = None) -> Tags:
-    """Turn labels of any form into tags.
+    """Convert labels in any form to tags.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def check_tags(y: Any, *, classes: ArrayLike | None = None) -> Tags:
 
 
 def vote_shares(table: VoteTable) -> tuple[NDArray[np.float64], Indices]:
-    """Share of the annotators of each row who gave each tag, and how many they are.
+    """Return the share of annotators per tag, and their number, for each row.
 
     Parameters
     ----------

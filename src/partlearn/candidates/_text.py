@@ -1,4 +1,4 @@
-"""Label sets written as text."""
+"""Read label sets from text."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -20,7 +20,7 @@ from partlearn.candidates._messages import (
     is_missing_text,
     warn_missing_labels,
 )
-from partlearn.candidates._separators import find_separator
+from partlearn.candidates._separators import find_separator, split_labels
 from partlearn.candidates._validation import check_candidates
 
 _LONGEST = 100_000  # characters of a list that is read as Python
@@ -75,7 +75,7 @@ def parse_candidates(texts: Iterable[str], *, sep: str = "|") -> list[frozenset[
                 "empty string."
             )
         if text not in known:
-            known[text] = frozenset(_split(text, sep))
+            known[text] = frozenset(split_labels(text, sep))
         sets.append(known[text])
     return sets
 
@@ -150,7 +150,7 @@ def from_text(
 
 
 def _as_collection(row: Any, i: int) -> Iterable[Any] | None:
-    """Labels of a row that needs no separator; None for text that does."""
+    """Return the labels of a list or missing cell; None for plain text."""
     if isinstance(row, (set, frozenset, list, tuple, np.ndarray)):
         return list(row)
     if is_missing(row):
@@ -183,7 +183,7 @@ def _as_collection(row: Any, i: int) -> Iterable[Any] | None:
 
 
 def _unwrapped(text: str) -> str:
-    """List inside of what a program prints around it."""
+    """Remove wrappers such as ``array(...)`` around a printed list."""
     if text.endswith(")") and (match := _WRAPPED.fullmatch(text)):
         text = match[1]
     if "np." in text and text[:1] in ("[", "(", "{"):
@@ -192,7 +192,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _literal(text: str) -> Any:
-    """Value of JSON, or of a list as Python or NumPy writes it; nothing is run."""
+    """Parse a JSON, Python or NumPy literal without evaluating code."""
     # Python would join the strings that NumPy prints side by side.
     if _NUMPY_TEXT.fullmatch(text):
         return [ast.literal_eval(token) for token in re.findall(_TOKEN, text)]
@@ -214,7 +214,7 @@ def parse_label_cells(
     sep: str | Literal["auto"] | None = "auto",
     rows: Sequence[int] | None = None,
 ) -> list[dict[str, float]]:
-    """Read the cells of a label column, whichever way sets are written in it.
+    """Read the cells of a label column, in any notation for sets.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def parse_label_cells(
     named = [numbers[i] for i in plain]
     if sep == "auto":
         sep = find_separator(words, named)
-    parts = [[w] if sep is None else _split(w, sep) for w in words]
+    parts = [[w] if sep is None else split_labels(w, sep) for w in words]
     weights = _written_weights(parts, named) if sep is not None else None
     for k, i in enumerate(plain):
         sets[i] = dict.fromkeys(parts[k], 1.0) if weights is None else weights[k]
@@ -273,24 +273,16 @@ def parse_label_cells(
 
 
 def _without_missing(sets: list[dict[str, float] | None]) -> list[dict[str, float]]:
-    """Leave out words that stand for missing values."""
-    names = {name for content in sets for name in content or ()}
-    missing = {name for name in names if is_missing_text(name)}
+    """Remove words for missing values from the sets."""
+    known = [content or {} for content in sets]
+    missing = {name for names in known for name in names if is_missing_text(name)}
     if not missing:
-        return [content or {} for content in sets]
+        return known
     warn_missing_labels(missing)
     return [
-        {
-            name: weight
-            for name, weight in (content or {}).items()
-            if name not in missing
-        }
-        for content in sets
+        {name: weight for name, weight in content.items() if name not in missing}
+        for content in known
     ]
-
-
-def _split(word: str, sep: str) -> list[str]:
-    return [label for part in word.split(sep) if (label := part.strip())]
 
 
 def _plain_labels(labels: Iterable[Any], cell: Any, i: int) -> dict[str, float]:
@@ -305,7 +297,7 @@ def _plain_labels(labels: Iterable[Any], cell: Any, i: int) -> dict[str, float]:
 
 
 def _as_weights(cell: Any, i: int) -> dict[str, float] | None:
-    """Weights of a cell that is a mapping, or JSON or Python for one."""
+    """Return the weights of a cell that holds a mapping, or None."""
     if isinstance(cell, str):
         text = cell.strip()
         if not (text.startswith("{") and text.endswith("}") and ":" in text):
@@ -329,7 +321,7 @@ def _as_weights(cell: Any, i: int) -> dict[str, float] | None:
 def _written_weights(
     parts: list[list[str]], rows: list[int]
 ) -> list[dict[str, float]] | None:
-    """Read ``label:weight``, if all cells are written so; else they are labels."""
+    """Read ``label:weight`` cells; None if not all are written so."""
     read = [[_WEIGHTED.fullmatch(part) for part in cell] for cell in parts]
     several = any(len(cell) > 1 for cell in parts)
     if not several or not all(match for cell in read for match in cell):

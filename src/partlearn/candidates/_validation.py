@@ -1,4 +1,4 @@
-"""The one gate through which candidate labels enter the library.
+"""Validation of candidate labels, shared by all estimators.
 
 Everything that a user may call a label becomes ``(classes, S)`` here, with ``S`` a
 boolean matrix of shape ``(n_samples, n_classes)``; no estimator checks labels again.
@@ -41,7 +41,7 @@ def check_candidates(
     empty: Empty = "error",
     return_rows: bool = False,
 ) -> tuple[NDArray[Any], ...]:
-    """Turn labels in any accepted form into classes and a candidate matrix.
+    """Convert labels in any accepted form to classes and a candidate matrix.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def _as_sets(y: NDArray[Any] | list[Any]) -> list[Any] | None:
 
 
 def _check_label_types(flat: list[Any], rows: Indices) -> None:
-    """Refuse what is no label, and labels that cannot be ordered with each other."""
+    """Raise for values that are not labels or cannot be sorted together."""
     if _of_one_type(flat):
         return
     odd = next((v for v in flat if not _is_label(v)), None)
@@ -213,13 +213,13 @@ def _check_label_types(flat: list[Any], rows: Indices) -> None:
 
 
 def _is_label(value: Any) -> bool:
-    """Whether a value can name a class: it stays the same and has an order."""
+    """Whether a value can be a class name: hashable and sortable."""
     ordered = getattr(type(value), "__lt__", object.__dict__["__lt__"])
     return isinstance(value, Hashable) and ordered is not object.__dict__["__lt__"]
 
 
 def _of_one_type(labels: Iterable[Any]) -> bool:
-    """Whether labels are all text or all whole numbers: nothing can be amiss then."""
+    """Whether all labels have one simple type, so that no check is needed."""
     kinds = set(map(type, labels))
     return len(kinds) == 1 and kinds <= {str, int, bool}
 
@@ -287,7 +287,7 @@ def _scatter(
 
 
 def _from_frame(frame: Any, names: NDArray[Any], classes: Classes) -> Labels:
-    """Read a matrix with named columns; names of given classes decide their places."""
+    """Read a matrix with named columns; given classes set their order."""
     _check_distinct(names, "The columns of y")
     if classes is None:
         return _from_matrix(np.asarray(frame), names)
@@ -341,7 +341,7 @@ def _from_matrix(array: NDArray[Any], classes: Classes) -> Labels:
 
 
 def check_evidence(y: Any) -> Evidence:
-    """Turn labels in any accepted form into evidence.
+    """Convert labels in any accepted form to evidence.
 
     Parameters
     ----------

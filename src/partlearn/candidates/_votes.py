@@ -1,4 +1,4 @@
-"""Votes of several annotators, and what they say of rows and of annotators."""
+"""Votes of annotators, aggregated labels and annotator accuracy."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -78,7 +78,7 @@ class Votes(Evidence):
 
     @property
     def several(self) -> bool:
-        """Whether annotators as a rule give a row several different labels."""
+        """Whether annotators usually give several labels to a row."""
         codes = np.stack([self.table.row, self.table.annotator, self.table.label])
         distinct = np.unique(codes, axis=1)
         pairs = np.unique(distinct[:2], axis=1).shape[1]
@@ -86,7 +86,7 @@ class Votes(Evidence):
 
     @property
     def weights(self) -> NDArray[Any]:
-        """Probability of each row's votes for every label, row maxima one."""
+        """Likelihood of each row's votes under each label, row maxima one."""
         F = np.asarray(self.confidence(), dtype=np.float64)
         skill = self.table.confusions(F)
         return self.certain(self.table.evidence(skill))
@@ -99,7 +99,7 @@ class Votes(Evidence):
 
     @property
     def listed(self) -> Mask:
-        """Labels with at least one vote, corrections disregarded.
+        """Labels with at least one vote, regardless of corrections.
 
         The list of a bag holds what any annotator gave to any of its rows.
         """
@@ -111,24 +111,24 @@ class Votes(Evidence):
         return True
 
     def confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
-        """Confidence in every label by the votes alone, see :func:`aggregate_votes`."""
+        """Return confidences from the votes alone; see :func:`aggregate_votes`."""
         if self._belief is None:
             self._belief = dawid_skene(self.table, certain=self.certain)
         return self._belief.astype(dtype)
 
     def first_confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
-        """Confidence from the votes, within the labels with at least one vote."""
+        """Return confidences from the votes, restricted to labels with a vote."""
         return restrict_confidence(self.confidence(), self.candidates).astype(dtype)
 
     def updated(self, M: NDArray[Any]) -> NDArray[Any]:
-        """Weight the votes by the agreement of each annotator with `M`."""
+        """Weight votes by the agreement of each annotator with `M`."""
         M = self.certain(np.asarray(M, dtype=np.float64))
         F = np.asarray(self.confidence(), dtype=np.float64)
         skill = self.table.judged(F, M)
         return self.certain(self.table.evidence(skill))
 
     def certain(self, matrix: NDArray[Any]) -> NDArray[Any]:
-        """Matrix of rows by classes in which the `known` rows are certain."""
+        """Set the `known` rows of a matrix to their true label."""
         places = np.flatnonzero(self.known >= 0)
         if not places.size:
             return matrix
@@ -141,7 +141,7 @@ class Votes(Evidence):
         return other
 
     def with_prior(self, prior: ArrayLike) -> Evidence:
-        """Votes estimate the shares of the classes themselves."""
+        """Raise; class priors are estimated from the votes."""
         raise ValueError(
             "Votes estimate how common the classes are; a prior would count twice."
         )
@@ -157,7 +157,7 @@ class Votes(Evidence):
         return self
 
     def to_frame(self) -> Any:
-        """Votes as a pandas data frame with columns row, annotator and label.
+        """Return the votes as a pandas data frame: row, annotator, label.
 
         Returns
         -------
@@ -229,7 +229,7 @@ class Votes(Evidence):
         classes = np.unique(np.concatenate([p.classes for p in parts]))
 
         def places(known: NDArray[Any], of: str, code: str) -> Indices:
-            """Codes of all votes in the joint order."""
+            """Return the codes of all votes in the joint order."""
             return np.concatenate(
                 [
                     np.searchsorted(known, getattr(p, of))[getattr(p.table, code)]
@@ -258,7 +258,7 @@ class Votes(Evidence):
         return joined
 
     def halves(self) -> "tuple[Votes, Votes]":
-        """Split the votes into those of two halves of the annotators.
+        """Split the votes by two halves of the annotators.
 
         Returns
         -------
@@ -282,7 +282,7 @@ class Votes(Evidence):
         return self._of(~second), self._of(second)
 
     def _of(self, annotators: Mask) -> "Votes":
-        """Votes of some of the annotators."""
+        """Return the votes of some annotators."""
         t = self.table
         mine = annotators[t.annotator]
         table = replace(
@@ -326,14 +326,14 @@ class Votes(Evidence):
 
 
 def _sorted_votes(table: VoteTable) -> Indices:
-    """Votes in one order, (3, n_votes): it carries no information."""
+    """Return votes in canonical order, (3, n_votes)."""
     votes = np.stack([table.row, table.annotator, table.label])
     return votes[:, np.lexsort(votes)]
 
 
 @dataclass(frozen=True)
 class Annotators:
-    """How good annotators are; arrays with one entry each.
+    """Accuracy and number of votes of each annotator.
 
     Attributes
     ----------
@@ -350,14 +350,14 @@ class Annotators:
     n_votes: Indices
 
     def __getitem__(self, field: str) -> NDArray[Any]:
-        """Field by its name, as of a table."""
+        """Return a field by name."""
         if field not in vars(self):
             raise KeyError(f"{field!r}; there are {', '.join(vars(self))}")
         column: NDArray[Any] = vars(self)[field]
         return column
 
     def to_frame(self) -> Any:
-        """Give a pandas data frame, the least accurate annotators first.
+        """Return a pandas data frame, least accurate annotators first.
 
         Returns
         -------
@@ -371,7 +371,7 @@ class Annotators:
 
 @dataclass(frozen=True)
 class VoteSummary:
-    """What votes say of rows and of annotators.
+    """Labels, confidences and annotator accuracy estimated from votes.
 
     Attributes
     ----------
@@ -405,7 +405,7 @@ class VoteSummary:
     quality: GoldQuality | None = None
 
     def confusion(self, annotator: Any) -> Array:
-        """Give the estimated confusion of one annotator.
+        """Return the estimated confusion matrix of one annotator.
 
         Parameters
         ----------
@@ -438,7 +438,7 @@ VOTE_STATE = (Annotators, Confusions, VoteSummary)
 def summarize_votes(
     votes: Votes, F: NDArray[Any], *, features: NDArray[Any] | None = None
 ) -> VoteSummary:
-    """Describe rows and annotators, if `F` are the confidences in the labels.
+    """Summarize votes given confidences `F` in the labels.
 
     Parameters
     ----------

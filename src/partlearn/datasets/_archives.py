@@ -1,4 +1,4 @@
-"""Take the one data file out of a downloaded archive."""
+"""Extract a data file from a downloaded archive."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -27,7 +27,7 @@ _DAMAGE = (
 
 
 def take_out(archive: Path, target: Path) -> None:
-    """Write the one file of an archive that ends as `target` does.
+    """Extract the only file with the extension of `target`.
 
     Parameters
     ----------

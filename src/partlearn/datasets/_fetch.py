@@ -1,4 +1,4 @@
-"""Downloads: once, checked, resumed, and with a way out when there is no network."""
+"""Download data sets once, with checksums and resumed transfers."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -53,7 +53,7 @@ def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
 
 
 class _WebOnly(urllib.request.HTTPRedirectHandler):
-    """Follow redirects to web addresses only, and never from https to http."""
+    """Follow redirects only to web addresses, and never from https to http."""
 
     def redirect_request(
         self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
@@ -72,7 +72,7 @@ def _download(
     deadline: float,
     progress: Progress | None,
 ) -> None:
-    """Fetch a file into `part`, going on where an earlier attempt stopped.
+    """Download a file to `part`; resume an earlier attempt.
 
     The `deadline` is a time of the monotonic clock, a `size` of 0 an unknown one.
     """
@@ -117,19 +117,19 @@ def _sha256(path: Path) -> str:
 
 
 def _record(path: Path) -> Path:
-    """Where the checksum of a file is kept that nobody published one of."""
+    """Return the file that stores the checksum of the first download."""
     return path.with_name(f"{path.name}.sha256")
 
 
 def _git_blob(path: Path) -> str:
-    """Git's name for the content of a file."""
+    """Return the git hash of the content of a file."""
     start = hashlib.sha1(f"blob {path.stat().st_size}\0".encode())
     with path.open("rb") as file:
         return hashlib.file_digest(file, start.copy).hexdigest()
 
 
 def _matches(path: Path, entry: RemoteFile) -> bool:
-    """Whether a file is there and is what it has to be."""
+    """Whether a file exists and matches its checksum."""
     if not path.is_file():
         return False
     if entry.git_blob:
@@ -141,7 +141,7 @@ def _matches(path: Path, entry: RemoteFile) -> bool:
 
 
 def _keep_record(name: str, path: Path) -> None:
-    """Remember the checksum of a file that nobody published one of, and say so."""
+    """Store the checksum of a file without a published one, and warn."""
     digest = _sha256(path)
     with atomic_write(_record(path)) as file:
         file.write(f"{digest}  {path.name}\n".encode())
@@ -155,7 +155,7 @@ def _keep_record(name: str, path: Path) -> None:
 
 
 def _warn_unpublished(name: str, path: Path, entry: RemoteFile) -> None:
-    """Say at each use that a file is held to less than a published SHA-256."""
+    """Warn that a file has no published SHA-256 checksum."""
     if entry.sha256:
         return
     held = f"git object {entry.git_blob}" if entry.git_blob else _record(path).name
@@ -177,7 +177,7 @@ def fetch_file(
     registry: Mapping[str, RemoteFile] = REGISTRY,
     progress: Progress | None = None,
 ) -> Path:
-    """Fetch a file of the registry, once, and return where it is.
+    """Download a file of the registry if necessary, and return its path.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def fetch_file(
 
 
 def _put_by_hand(name: str, path: Path, entry: RemoteFile) -> bool:
-    """Take what the user put there, where there is no checksum to hold it to."""
+    """Accept a file that the user put in place, if it has no checksum."""
     archive = path.with_name(entry.archive) if entry.archive else None
     if archive is not None and archive.is_file() and not path.is_file():
         _unpacked(name, archive, path, entry)
@@ -282,7 +282,7 @@ def _try_mirrors(
     deadline: float,
     progress: Progress | None,
 ) -> list[str]:
-    """Try each address; an empty list means that the file is there."""
+    """Try each address; return the failures, none if one succeeded."""
     target.parent.mkdir(parents=True, exist_ok=True)
     mark = entry.sha256[:12] or entry.git_blob or "new"
     part = target.with_name(f"{target.name}.{mark}.part")
@@ -312,7 +312,7 @@ def fetch(
     progress: Progress | None = None,
     **options: Any,
 ) -> Bunch:
-    """Fetch a data set of the registry, once, and read it.
+    """Download a data set of the registry if necessary, and read it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Sets that scikit-learn ships, with candidate sets around the true labels."""
+"""Data sets of scikit-learn with synthetic candidate sets."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 

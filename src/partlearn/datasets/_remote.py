@@ -1,4 +1,4 @@
-"""Public files of known content: where they are and what they must hash to.
+"""Registry of public files: addresses and checksums.
 
 Sums and sizes are those of the files themselves. Most addresses name a commit, so that
 the content behind them does not change; a second host serves the same repositories.
@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file that can be fetched.
+    """A file that can be downloaded.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ class RemoteFile:
 
     @property
     def known(self) -> bool:
-        """Whether there is a checksum to hold the file to."""
+        """Whether a checksum is known."""
         return bool(self.sha256 or self.git_blob)
 
 
 def _entry(name: str, fields: dict[str, Any]) -> RemoteFile:
-    """Read an entry; places at GitHub are also served by a mirror of it."""
+    """Read an entry; add a mirror for addresses at GitHub."""
     urls = list(fields.pop("urls", ()))
     places = fields.pop("places", [])
     for repository, commit, path in places:

@@ -1,4 +1,4 @@
-"""From several relevant labels to one: the source of many partial-label sets."""
+"""Reduce multi-label data to rows with one label."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 

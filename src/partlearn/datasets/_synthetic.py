@@ -1,4 +1,4 @@
-"""Synthetic data with a known answer."""
+"""Synthetic data with known informative features."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -115,7 +115,7 @@ def make_partial_classification(
 def _centers(
     rng: np.random.RandomState, n_classes: int, dim: int, separation: float
 ) -> Any:
-    """Random centers, scaled so that the closest two are `separation` apart."""
+    """Draw centers, scaled so that the closest two are `separation` apart."""
     centers = rng.standard_normal((n_classes, dim))
     gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)
     closest = gaps[np.triu_indices(n_classes, 1)].min()

@@ -101,7 +101,7 @@ def _objects(values: Iterable[str]) -> NDArray[Any]:
 def _drawn(
     names: tuple[str, ...], y: NDArray[Any], rng: np.random.RandomState
 ) -> NDArray[Any]:
-    """Values of which each label prefers one."""
+    """Draw values; each label prefers one of them."""
     preferred = (y * 3 + 1) % len(names)
     chosen = np.where(
         rng.uniform(size=len(y)) < 0.35, preferred, rng.randint(len(names), size=len(y))

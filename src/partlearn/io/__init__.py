@@ -1,4 +1,4 @@
-"""Reading and writing of data files, within limits on memory."""
+"""Read and write data files within limits on memory."""
 
 from partlearn.io._cleanlab import class_numbers, cleanlab_array, read_cleanlab
 from partlearn.io._columns import bag_columns, bunch_of, candidate_columns, find_truth

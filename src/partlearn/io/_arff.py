@@ -29,12 +29,12 @@ from partlearn.io._bunch import make_bunch
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._files import expand
 from partlearn.io._label_columns import (
-    TextColumn,
     all_names,
-    as_text_column,
+    label_cells,
     label_matrix,
     parse_sets,
 )
+from partlearn.io._label_forms import Cells
 from partlearn.io._matrix import worth_sparse
 from partlearn.io._options import Budget, ReadOptions, names_of
 
@@ -43,7 +43,7 @@ _POSITIVE = {"1", "true", "yes", "t", "y"}
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, str]]:
-    """Numbered lines without comments; not UTF-8 means Latin-1, as Weka wrote."""
+    """Yield numbered lines without comments, decoded as UTF-8 or else Latin-1."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -55,7 +55,7 @@ def _lines(data: bytes) -> Iterator[tuple[int, str]]:
 
 
 class _Values:
-    """The cells of a file, as coordinates: column by column codes or numbers."""
+    """Cells of an ARFF file as a sparse matrix of numbers and category codes."""
 
     def __init__(self, attributes: list[Attribute], labels: list[int]) -> None:
         self.attributes = attributes
@@ -109,7 +109,7 @@ class _Values:
         self.numbers.append(number)
 
     def matrix(self) -> Any:
-        """Codes and numbers; what is absent is zero or the first nominal value."""
+        """Return codes and numbers; absent entries are 0 or the first nominal value."""
         shape = (self.n_rows, len(self.attributes))
         coordinates = (np.asarray(self.rows), np.asarray(self.columns))
         cells = sp.coo_array((np.asarray(self.numbers), coordinates), shape=shape)
@@ -156,7 +156,7 @@ def read_arff(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
 def _labels(
     path: Path, relation: str, attributes: list[Attribute], options: ReadOptions
 ) -> tuple[list[int], str]:
-    """Columns of the labels, and how they were found."""
+    """Return the label columns and a note on how they were found."""
     given, known = options.labels, {a.name for a in attributes}
     if isinstance(given, str) and given.endswith(".xml") and given not in known:
         return _by_name(mulan_labels(Path(given)), attributes), f"labels of {given}"
@@ -205,7 +205,7 @@ def _by_name(names: list[str], attributes: list[Attribute]) -> list[int]:
 
 
 def _are_candidates(Y: Mask, labels: list[int], options: ReadOptions) -> bool:
-    """Binary attributes are relevant labels unless the caller says otherwise."""
+    """Whether labels are candidate sets, which only `task` can say."""
     if options.task is not None:
         return options.task in ("pll", "pml")
     if len(labels) > 1 or (Y.sum(axis=1) == 1).all():
@@ -224,7 +224,7 @@ def _column(cells: Any, j: int) -> Array:
 def _label_part(
     values: _Values, cells: Any, labels: list[int], options: ReadOptions, budget: Budget
 ) -> tuple[NDArray[Any], list[str]]:
-    """One attribute of classes or sets, or one binary attribute per label."""
+    """Read one attribute of classes or sets, or one binary attribute per label."""
     if len(labels) == 1:
         attribute = values.attributes[labels[0]]
         column = _text_column(values, _column(cells, labels[0]), labels[0])
@@ -244,16 +244,14 @@ def _label_part(
     return Y, [values.attributes[j].name for j in labels]
 
 
-def _text_column(values: _Values, numbers: Array, j: int) -> TextColumn:
+def _text_column(values: _Values, numbers: Array, j: int) -> Cells:
     attribute = values.attributes[j]
     if attribute.kind == "nominal":
         codes = np.nan_to_num(numbers, nan=-1).astype(np.int64)
-        return TextColumn(codes, list(attribute.values))
+        return Cells(codes, list(attribute.values))
     if attribute.kind == "numeric":
-        return as_text_column(numbers)
-    return TextColumn(
-        np.nan_to_num(numbers).astype(np.int64) - 1, list(values.codes[j])
-    )
+        return label_cells(numbers)
+    return Cells(np.nan_to_num(numbers).astype(np.int64) - 1, list(values.codes[j]))
 
 
 def _binary(attribute: Attribute, numbers: Array) -> Mask:
@@ -321,7 +319,7 @@ def _meaning(attribute: Attribute) -> Array | None:
 
 
 def _codes(attribute: Attribute, is_label: bool) -> dict[str, float]:
-    """Number of each nominal value less that of the first, which may be left out."""
+    """Map nominal values to numbers, shifted so that the first value is 0."""
     meaning = None if is_label else _meaning(attribute)
     if meaning is None:
         meaning = np.arange(len(attribute.values), dtype=np.float64)

@@ -55,7 +55,7 @@ def split_row(line: str) -> list[str]:
 
 
 def split_sparse(line: str) -> Iterator[tuple[int, str]]:
-    """Pairs of column and value of a row in braces."""
+    """Yield (column, value) pairs of a sparse row in braces."""
     inner = line.strip()
     if not (inner.startswith("{") and inner.endswith("}")):
         raise DataFormatError("a sparse row stands in braces")
@@ -151,7 +151,7 @@ def sibling_xml(path: Path) -> Path | None:
 
 
 def mulan_labels(path: Path) -> list[str]:
-    """Names of all labels, in the order of the file; nested labels count too."""
+    """Return the names of all labels, nested ones included, in file order."""
     if path.stat().st_size > SIZES.arff_bytes:
         raise DataLimitError("the label list is too large", path=path)
     names: list[str] = []

@@ -1,4 +1,4 @@
-"""What the messages of an Arrow stream will take, found before they are expanded.
+"""Expanded sizes of Arrow messages, computed before anything is decompressed.
 
 A buffer that is compressed begins with its expanded length. pyarrow allocates that
 length when it reads the message, so it has to be added up beforehand. In the Arrow
@@ -19,7 +19,7 @@ _RECORD_BATCH, _DICTIONARY_BATCH = 3, 2  # kinds of messages
 
 
 def expanded_size(metadata: bytes, body: Any) -> int:
-    """Return the bytes that a message takes once it is read.
+    """Return the number of bytes that a message takes in memory.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class _Fields:
         self._offsets = start - _at("<i", data, start)
 
     def _place(self, field: int) -> int | None:
-        """Place of a field; None if the table does not have it."""
+        """Return the position of a field, or None if the table lacks it."""
         entry = 4 + 2 * field
         if entry >= _at("<H", self._data, self._offsets):
             return None
@@ -96,19 +96,19 @@ class _Fields:
         return self._start + offset if offset else None
 
     def value(self, field: int, form: str) -> int:
-        """A number; zero is the default and is not stored."""
+        """Return a number, 0 if it is not stored."""
         place = self._place(field)
         return 0 if place is None else _at(form, self._data, place)
 
     def table(self, field: int) -> "_Fields | None":
-        """A table inside of this one."""
+        """Return a nested table, or None."""
         place = self._place(field)
         if place is None:
             return None
         return _Fields(self._data, place + _at("<I", self._data, place))
 
     def pairs(self, field: int) -> Iterator[tuple[int, int]]:
-        """Structs of two whole numbers in a vector."""
+        """Yield the pairs of integers in a vector of structs."""
         place = self._place(field)
         if place is None:
             return

@@ -1,4 +1,4 @@
-"""From matrices with known roles to the Bunch that every reader returns."""
+"""Build the Bunch that every reader returns."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -38,7 +38,7 @@ def binary_matrix(A: Any, budget: Budget, where: str) -> Mask:
 
 
 def one_hot(codes: NDArray[Any], q: int, budget: Budget) -> Mask:
-    """Boolean matrix with one label per row."""
+    """Return class codes as a boolean matrix with one label per row."""
     budget.matrix(len(codes), q, 1, "the label matrix")
     matrix = np.zeros((len(codes), q), dtype=bool)
     matrix[np.arange(len(codes)), codes] = True
@@ -46,13 +46,13 @@ def one_hot(codes: NDArray[Any], q: int, budget: Budget) -> Mask:
 
 
 def named_bags(names: Any) -> NDArray[Any]:
-    """Names of bags as text; an empty one where a row is in no bag."""
+    """Return the names of bags as text, empty for rows without a bag."""
     texts = ["" if is_missing(name) else str(name) for name in names]
     return np.asarray(texts, dtype=np.str_)
 
 
 def sort_names(names: list[str]) -> list[str]:
-    """Numbers by value, anything else by the alphabet."""
+    """Sort names by value if all are numbers, else alphabetically."""
     try:
         values = {name: float(name) for name in names}
     except ValueError:
@@ -63,7 +63,7 @@ def sort_names(names: list[str]) -> list[str]:
 
 
 def as_whole(values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers that are all whole as integers, others as they are."""
+    """Convert numbers to integers if all of them are whole."""
     if values.dtype.kind == "b":
         return values.astype(np.uint8)
     if values.dtype.kind != "f" or not (np.abs(values) < 2**53).all():
@@ -72,7 +72,7 @@ def as_whole(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def class_codes(values: NDArray[Any], where: str) -> tuple[Indices, list[str]]:
-    """Codes and class names of a vector of class numbers."""
+    """Return class codes and class names of a vector of class numbers."""
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise DataFormatError("class labels are missing (not a number)", where=where)
     classes, codes = np.unique(as_whole(values), return_inverse=True)
@@ -92,7 +92,7 @@ def make_bunch(
     key_argument: str,
     **extra: Any,
 ) -> Bunch:
-    """Check that the parts agree, settle the task and build the Bunch.
+    """Check that the parts fit together, infer the task and build the Bunch.
 
     `truth` is a vector of codes or a boolean matrix.
     """

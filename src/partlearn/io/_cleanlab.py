@@ -1,4 +1,4 @@
-"""Arrays of cleanlab: one label or one vote per cell, numbered from 0."""
+"""Cleanlab arrays: one label or vote per cell, classes numbered from 0."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -18,7 +18,7 @@ from partlearn.io._options import Budget, Limits
 
 
 def read_cleanlab(path: Path) -> dict[str, NDArray[Any]]:
-    """Read an array of cleanlab as the columns of a table.
+    """Read a cleanlab array as the columns of a table.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def read_cleanlab(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def cleanlab_array(labels: Evidence, n_rows: int) -> Array:
-    """Write labels as an array of cleanlab, with the numbers of their classes.
+    """Convert labels to a cleanlab array of class numbers.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def cleanlab_array(labels: Evidence, n_rows: int) -> Array:
 
 
 def class_numbers(classes: NDArray[Any]) -> Indices:
-    """Numbers of labels: those that they are called by, or their places."""
+    """Return class numbers: the names if all are integers, else the positions."""
     try:
         numbers = np.array([int(str(name)) for name in classes], dtype=np.intp)
     except (OverflowError, ValueError):

@@ -1,4 +1,4 @@
-"""A table as one data set: which column is what."""
+"""Find label columns in a table and turn the table into matrices."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -6,35 +6,32 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch, gen_batches
 
 from partlearn._arguments import argument
-from partlearn._typing import Mask
 from partlearn.candidates import Evidence, from_weights, is_missing_text
-from partlearn.io._bunch import make_bunch, named_bags
+from partlearn.io._bunch import make_bunch, named_bags, sort_names
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
-from partlearn.io._frame import Columns, as_text, exact_numbers
+from partlearn.io._frame import Columns, as_text, exact_numbers, row_count
 from partlearn.io._label_columns import (
     BAG_MARK,
     CANDIDATE_MARK,
     TRUTH_MARK,
-    Column,
     LabelSets,
-    TextColumn,
     all_names,
-    as_text_column,
     is_marked,
+    label_cells,
     label_matrix,
     looks_like_sets,
     parse_sets,
     read_forms,
     silent_rows,
-    typed_column,
 )
+from partlearn.io._label_forms import Cells, number_of
 from partlearn.io._matrix import as_dtype, read_matrix
 from partlearn.io._options import Budget, Form, ReadOptions, names_of
 from partlearn.io._table import arrow_errors
@@ -59,7 +56,7 @@ def is_label_name(name: str) -> bool:
 
 
 def candidate_columns(names: Iterable[str]) -> list[str]:
-    """Columns whose names say that they hold candidate sets.
+    """Return the columns that are named like candidate sets.
 
     Parameters
     ----------
@@ -84,7 +81,7 @@ def candidate_columns(names: Iterable[str]) -> list[str]:
 
 
 def bag_columns(names: Iterable[str]) -> list[str]:
-    """Columns that hold the bags of the rows, as :func:`write` names them."""
+    """Return the columns that are named like bags, such as ``bag:id``."""
     return [name for name in names if name.startswith(BAG_MARK)]
 
 
@@ -93,7 +90,7 @@ def find_truth(
     cells: Callable[[str], NDArray[Any]],
     classes: Callable[[], Collection[str]],
 ) -> list[str]:
-    """Columns of true labels among those that nothing is known of.
+    """Return the columns of true labels, found by name and by their cells.
 
     Parameters
     ----------
@@ -124,7 +121,7 @@ def find_truth(
         if not _is_called(name, _UNCLEAR):
             continue
         known = set(classes())
-        values = as_text_column(typed_column(cells(name))).values
+        values = label_cells(cells(name)).values
         held = {value.strip() for value in values if not is_missing_text(value)}
         if odd := sorted(held - known):
             if held & known:
@@ -193,25 +190,28 @@ def bunch_of(
 
 
 class _Table:
-    """Columns, and the numbers of those that hold nothing else."""
+    """Columns of a table, with numeric columns parsed once."""
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
         self.features: list[str] = []
         self._numbers: dict[str, NDArray[Any] | None] = {}
 
+    def __len__(self) -> int:
+        return row_count(self.columns)
+
     def numbers(self, name: str) -> NDArray[Any] | None:
-        """Numbers of a column; None where a cell is something else."""
+        """Return the numbers of a column, or None if a cell is something else."""
         if name not in self._numbers:
             self._numbers[name] = exact_numbers(self.columns[name])
         return self._numbers[name]
 
-    def text(self, name: str) -> TextColumn:
-        """Distinct cells of a column, as labels are spelled."""
-        return as_text_column(typed_column(self.columns[name]))
+    def text(self, name: str) -> Cells:
+        """Return the cells of a column as label text."""
+        return label_cells(self.columns[name])
 
     def is_measured(self, name: str) -> bool:
-        """Whether a column holds numbers that are not whole, as no class does."""
+        """Whether a column holds fractions, so that it cannot hold class numbers."""
         numbers = self.numbers(name)
         if numbers is None or numbers.dtype.kind != "f":
             return False
@@ -230,34 +230,35 @@ def _assemble(
     own = "target_names" in meta
 
     @cache
-    def part_of(role: str, *chosen: str) -> _Part | None:
+    def read_role(role: str, *chosen: str) -> _Labels:
         form = options.form if role == "labels" and not own else "marks"
-        return _Part(table, chosen, role, options, budget, form) if chosen else None
+        return _read_labels(table, chosen, role, options, budget, form)
 
     candidates = [c for c in columns if c.startswith(CANDIDATE_MARK)]
     truth = [c for c in columns if c.startswith(TRUTH_MARK)]
     if not own:
-        candidates, truth = _label_columns(table, options, part_of)
+        candidates, truth = _label_columns(table, options, read_role)
     parts = {
-        "candidates": part_of("labels", *candidates),
-        "truth": part_of("truth", *truth),
+        "candidates": read_role("labels", *candidates) if candidates else None,
+        "truth": read_role("truth", *truth) if truth else None,
     }
     known = [part for part in parts.values() if part is not None]
-    fixed = {tuple(part.names): part.names for part in known if part.sets is None}
-    if len(fixed) > 1:
+    fixed = [part.names for part in known if part.fixed]
+    if any(names != fixed[0] for names in fixed):
         raise DataFormatError(
             "the candidate and the truth columns name different classes"
         )
-    occurring = all_names(*(part.sets for part in known if part.sets is not None))
-    names = meta.get("target_names") or next(iter(fixed.values()), occurring)
-    odd = sorted(set(occurring) - set(names))
+    occurring = [name for part in known if not part.fixed for name in part.names]
+    names = meta.get("target_names") or (fixed or [sort_names([*set(occurring)])])[0]
+    odd = sorted({name for part in known for name in part.names} - set(names))
     if odd:
-        raise DataFormatError(f"{odd[0]!r} is not a class of this table")
+        raise DataFormatError(f"the classes of this table do not include {odd[0]!r}")
+    budget.matrix(len(table), len(names), 8, "the label matrix")
     matrices = {
-        role: None if part is None else part.matrix(names, budget)
+        role: None if part is None else part.aligned(names) > 0
         for role, part in parts.items()
     }
-    evidence = parts["candidates"] and parts["candidates"].weights(names, budget)
+    evidence = parts["candidates"] and parts["candidates"].evidence_of(names)
     features = [name for name in columns if name not in {*candidates, *truth}]
     dropped = next((c for c in features if c in ("", "__index_level_0__")), None)
     features = [name for name in features if name != dropped]
@@ -282,74 +283,76 @@ def _assemble(
     )
 
 
-class _Part:
-    """Candidates or truth of a table: one column of sets, or several columns."""
+class _Labels(NamedTuple):
+    """Candidates or truth of a table."""
 
-    def __init__(
-        self,
-        table: _Table,
-        chosen: Sequence[str],
-        role: str,
-        options: ReadOptions,
-        budget: Budget,
-        form: Form | None,
-    ) -> None:
-        self.sets: LabelSets | None = None
-        self.evidence: Evidence | None = None
-        if len(chosen) > 1 or is_marked(chosen[0]):
-            texts: dict[str, Column] = {name: table.text(name) for name in chosen}
-            rows = len(table.columns[chosen[0]])
-            budget.matrix(rows, len(chosen), 8, "the label matrix")
-            read, form = read_forms(texts, form, empty="all", sep=options.sep)
-            self.names = [str(c) for c in read.classes.tolist()]
-            silent = silent_rows(texts, form)
-            self.listed = read.candidates & ~silent[:, None]
-            self.evidence = None if form == "marks" else read
-            return
-        self.column, where = table.text(chosen[0]), f"column {chosen[0]!r}"
-        split = role == "labels" or _splits_truth(self.column, options)
-        self.sets = parse_sets(self.column, options.sep, where, split=split)
-        self.names = all_names(self.sets)
-        _check_header(chosen[0], table.columns, self.names)
-        if role == "truth":
-            _check_truth(self.column, self.sets, options.task, where)
+    names: list[str]
+    matrix: NDArray[Any]  # weights, or boolean
+    fixed: bool  # whether columns name the classes, also those that never occur
+    evidence: Evidence | None = None
 
-    def matrix(self, names: list[str], budget: Budget) -> Mask:
-        """Boolean matrix of the labels of the rows."""
-        if self.sets is None:
-            return self.listed
-        return label_matrix(self.column, self.sets, names, budget, np.bool_)
+    def aligned(self, names: list[str]) -> NDArray[Any]:
+        """Return the matrix with one column per class in `names`."""
+        matrix = np.zeros((len(self.matrix), len(names)), dtype=self.matrix.dtype)
+        place = {name: j for j, name in enumerate(names)}
+        matrix[:, [place[name] for name in self.names]] = self.matrix
+        return matrix
 
-    def weights(self, names: list[str], budget: Budget) -> Evidence | None:
-        """Weights or votes, if there are any."""
-        if all(w == 1 for row in self.sets or () for w in row.values()):
+    def evidence_of(self, names: list[str]) -> Evidence | None:
+        """Return weights or votes, or None for plain sets."""
+        if self.matrix.dtype == bool:
             return self.evidence
-        assert self.sets is not None
-        weights = label_matrix(self.column, self.sets, names, budget, np.float64)
-        return from_weights(weights, classes=names, empty="all")
+        return from_weights(self.aligned(names), classes=names, empty="all")
 
 
-def _splits_truth(column: TextColumn, options: ReadOptions) -> bool:
-    """Whether a cell of truth may hold several labels; a comma alone may be text."""
+def _read_labels(
+    table: _Table,
+    chosen: Sequence[str],
+    role: str,
+    options: ReadOptions,
+    budget: Budget,
+    form: Form | None,
+) -> _Labels:
+    """Read one column of sets, or several columns of labels."""
+    if len(chosen) > 1 or is_marked(chosen[0]):
+        cells = {name: table.text(name) for name in chosen}
+        budget.matrix(len(table), len(chosen), 8, "the label matrix")
+        read, form = read_forms(cells, form, empty="all", sep=options.sep)
+        listed = read.candidates & ~silent_rows(cells, form)[:, None]
+        names = [str(c) for c in read.classes.tolist()]
+        return _Labels(names, listed, True, None if form == "marks" else read)
+    column, where = table.text(chosen[0]), f"column {chosen[0]!r}"
+    split = role == "labels" or _splits_truth(column, options)
+    sets = parse_sets(column, options.sep, where, split=split)
+    names = all_names(sets)
+    _check_header(chosen[0], table.columns, names)
+    if role == "truth":
+        _check_truth(column, sets, options.task, where)
+    weighted = any(weight != 1 for labels in sets for weight in labels.values())
+    dtype = np.float64 if weighted else np.bool_
+    return _Labels(names, label_matrix(column, sets, names, budget, dtype), False)
+
+
+def _splits_truth(column: Cells, options: ReadOptions) -> bool:
+    """Whether to split cells of true labels; a comma alone may belong to a label."""
     if options.sep is not None or options.task not in ("pll", "multiclass"):
         return True
     return any(mark in value for value in column.values for mark in "|;[")
 
 
 def _check_header(name: str, columns: Columns, labels: list[str]) -> None:
-    """Check that the first line was one of names: spectra have numbers there, too."""
+    """Raise if the first line holds numbers and a label instead of column names."""
     own = {part.strip() for part in re.split(r"[|;,]", name)}
-    if own <= set(labels) and all(_is_number(c) for c in columns if c != name):
+    others = [number_of(column) for column in columns if column != name]
+    if own <= set(labels) and not np.isnan(others).any():
         raise DataFormatError(
             f"the first line holds numbers and the label {name!r} instead of names",
             advice="Add a line with the names of the columns.",
         )
 
 
-def _check_truth(
-    column: TextColumn, sets: LabelSets, task: str | None, where: str
-) -> None:
-    """Check that every row has its single true label."""
+def _check_truth(column: Cells, sets: LabelSets, task: str | None, where: str) -> None:
+    """Raise if a row lacks its single true label."""
     sizes = np.asarray([*(len(s) for s in sets), 0])[column.codes]
     if task in ("pml", "multilabel") or sizes.max() > 1 or sizes.min() == 1:
         return
@@ -386,21 +389,21 @@ def _given(
 def _label_columns(
     table: _Table,
     options: ReadOptions,
-    part_of: Callable[..., _Part | None],
+    read_role: Callable[..., _Labels],
 ) -> tuple[list[str], list[str]]:
     columns = table.columns
     candidates = _given(columns, options.labels, "labels")
     truth = _given(columns, options.truth, "truth")
     free = [c for c in columns if c not in {*candidates, *truth}]
     candidates = candidates or _one_of(candidate_columns(free), "labels")
-    part = part_of("labels", *candidates) if not truth else None
-    if part is not None:
+    if candidates and not truth:
         free = [c for c in free if c not in candidates]
-        truth = find_truth(free, columns.__getitem__, lambda: part.names)
+        classes = read_role("labels", *candidates).names
+        truth = find_truth(free, columns.__getitem__, lambda: classes)
     elif not truth:
-        classes = [c for c in free if not table.is_measured(c) and is_label_name(c)]
+        named = [c for c in free if not table.is_measured(c) and is_label_name(c)]
         truth = [c for c in free if c.startswith(TRUTH_MARK)]
-        truth = truth or _one_of(classes, "truth")
+        truth = truth or _one_of(named, "truth")
     truth = [c for c in truth if c not in candidates]
     if options.task in ("multiclass", "multilabel") and not truth:
         candidates, truth = [], candidates
@@ -431,21 +434,13 @@ def _label_columns(
 
 
 def _one_of(found: list[str], role: str, what: str = "the labels") -> list[str]:
-    """Columns of which there may be one only, unless each is of a label."""
+    """Return the columns found; raise if several could have the role."""
     if len(found) > 1 and not is_marked(found[0]):
         raise AmbiguousDataError(
             f"columns {', '.join(map(repr, found))} could all be {what}",
             advice=f"Choose with {argument(role)}.",
         )
     return found
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _features(
@@ -488,7 +483,7 @@ def _features(
 
 
 def _first_text(column: NDArray[Any]) -> tuple[str, int]:
-    """The first cell that is no number, and its row."""
+    """Return the first cell that is not a number, and its row."""
     for row, cell in enumerate(column.tolist()):
         missing = is_missing_text(cell if cell is None else str(cell))
         if not missing and exact_numbers(column[row : row + 1]) is None:

@@ -1,4 +1,4 @@
-"""Right labels of rows that somebody checked, in a table."""
+"""Read corrected labels from a table."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -10,7 +10,7 @@ from partlearn.io._frame import as_text, read_columns
 
 
 def read_corrections(path: str | PathLike[str]) -> dict[str, str]:
-    """Read what the label report saves: a table with columns row and label.
+    """Read a table of corrections, with columns row and label.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The errors that reading, writing and fetching data can raise."""
+"""Errors raised when data are read, written or fetched."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -52,7 +52,7 @@ class DataError(ValueError):
         return f"{text} {self.advice}" if self.advice else text
 
     def at(self, path: str | os.PathLike[str]) -> DataError:
-        """Name the file, once, where it is known.
+        """Add the path of the file if the error has none.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class DataError(ValueError):
 
 
 class DataFormatError(DataError):
-    """The content of a file breaks its format, or holds what no data set can."""
+    """The content of a file is damaged or is not a valid data set."""
 
 
 class AmbiguousDataError(DataError):

@@ -1,4 +1,4 @@
-"""Weights and votes beside the candidate sets of a data set."""
+"""Read and write weights and votes in npz files."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -15,7 +15,7 @@ KEYS = ("weights", "votes", "annotators", "known")
 
 
 def evidence_arrays(labels: Evidence) -> dict[str, Any]:
-    """Arrays that say everything about weights or votes.
+    """Return weights or votes as arrays for an npz file.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def evidence_arrays(labels: Evidence) -> dict[str, Any]:
 
 
 def check_fit(labels: Any, m: int, names: list[str]) -> None:
-    """Raise unless evidence is about these rows and classes.
+    """Raise if evidence does not match the rows and classes.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def check_fit(labels: Any, m: int, names: list[str]) -> None:
 
 
 def read_evidence(arrays: dict[str, Any], m: int, names: list[str]) -> Evidence:
-    """Read back what :func:`evidence_arrays` gave, and check it.
+    """Rebuild evidence from the arrays of :func:`evidence_arrays`, and check it.
 
     Parameters
     ----------

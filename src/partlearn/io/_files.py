@@ -1,4 +1,4 @@
-"""Files on the disk: plain or compressed, read within limits, written whole."""
+"""Plain and gzip files: bounded reading and atomic writing."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -36,7 +36,7 @@ _FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 def regular_size(path: Path) -> int:
-    """Return the size of a file; what is no regular file is refused unopened.
+    """Return the size of a regular file; raise for folders, pipes and devices.
 
     To open a pipe or a device can wait for ever, and reading it has no end.
 
@@ -71,18 +71,18 @@ def regular_size(path: Path) -> int:
 
 
 class Pieces(io.RawIOBase):
-    """A stream of pieces of bytes that are made as it is read."""
+    """Binary stream over an iterator of bytes."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces, self._ready = pieces, memoryview(b"")
         self.n_read = 0
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read as many bytes as the buffer has room for."""
+        """Read bytes into a buffer and return how many."""
         if not self._ready:
             self._ready = memoryview(next(filter(None, self._pieces), b""))
         piece = self._ready[: len(buffer)]
@@ -93,7 +93,7 @@ class Pieces(io.RawIOBase):
 
 
 def blocks_of(stream: Any) -> Iterator[bytes]:
-    """Read a stream block by block, as far as each is there."""
+    """Yield a stream block by block, as the bytes become available."""
     return iter(lambda: stream.read1(_BLOCK), b"")
 
 
@@ -109,7 +109,7 @@ def _expanded(path: Path, budget: Budget | None) -> Iterator[bytes]:
 
 
 def open_text(path: Path, budget: Budget | None) -> IO[bytes]:
-    """Open a text file, gzip or plain; expanded bytes are charged as they come.
+    """Open a plain or gzip file; expanded bytes are charged as they are read.
 
     Without a budget the rows are not kept, so that there is nothing to charge.
     """
@@ -119,7 +119,7 @@ def open_text(path: Path, budget: Budget | None) -> IO[bytes]:
 
 
 def scan(path: Path, budget: Budget, marks: bytes) -> None:
-    """Charge what a compressed text becomes as a table, before any of it is kept.
+    """Charge the memory of a compressed table before any of it is kept.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def scan(path: Path, budget: Budget, marks: bytes) -> None:
 
 
 def expand(path: Path, budget: Budget) -> bytes:
-    """Return the bytes of a text file, gzip or plain, within the limits."""
+    """Return the content of a plain or gzip file, within the limits."""
     if path.suffix != ".gz":
         budget.charge(regular_size(path), "the file")
         return path.read_bytes()
@@ -149,7 +149,7 @@ def expand(path: Path, budget: Budget) -> bytes:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file whose text can be written again.
+    """Read a JSON file; raise if its text cannot be encoded again.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def read_json(path: Path) -> Any:
 
 
 def nested_as_json(value: Any) -> Any:
-    """Return a list or a mapping as the text of JSON; other values as they are."""
+    """Convert lists and mappings to JSON text; return other values unchanged."""
     if not isinstance(value, (list, dict)):
         return value
     try:
@@ -185,7 +185,7 @@ def nested_as_json(value: Any) -> Any:
 
 
 def first_line(stream: IO[bytes]) -> bytes:
-    """Read the line that names the columns; names in quotes may have line breaks."""
+    """Read the header line; quoted names may contain line breaks."""
     line = stream.readline(MAX_LINE + 1)
     while _OPEN_QUOTE.search(line) and len(line) <= MAX_LINE:
         more = stream.readline(MAX_LINE + 1 - len(line))
@@ -196,7 +196,7 @@ def first_line(stream: IO[bytes]) -> bytes:
 
 
 def header_of(line: bytes) -> bytes:
-    """Names of columns in a first line, of which ``MAX_LINE + 1`` bytes were read."""
+    """Return a header line without its line end; raise if it is empty or too long."""
     line = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
     if len(line) >= MAX_LINE:
         raise DataFormatError(

@@ -1,4 +1,4 @@
-"""Splits that a file brings along."""
+"""Train and test splits stored in a file."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -19,7 +19,7 @@ _ROLES = {
 
 
 def find_folds(flat: dict[str, Any], m: int, one_based: bool) -> list[Fold] | None:
-    """(train, test) row numbers per fold, from masks, cells or fold numbers.
+    """Return (train, test) row numbers per fold, from masks, cells or fold numbers.
 
     A variable that does not fit is passed over: splits are a courtesy of some files
     and no part of the data.
@@ -47,7 +47,7 @@ def find_folds(flat: dict[str, Any], m: int, one_based: bool) -> list[Fold] | No
 
 
 def _rows(value: Any, m: int, one_based: bool) -> list[Indices] | None:
-    """Row numbers per fold from an m x folds mask or a cell of row numbers."""
+    """Return row numbers per fold from an m x folds mask or cells of row numbers."""
     if sp.issparse(value):
         value = value.toarray()
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[0] == m:

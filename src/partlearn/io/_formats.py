@@ -1,4 +1,4 @@
-"""Formats by the ends of the names of their files."""
+"""File formats and their extensions."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -26,18 +26,18 @@ TEXTS = ("csv", "jsonl", "json")  # which a .zip may hold
 
 
 def plain_suffix(path: Path) -> str:
-    """End of the name of a file that may be compressed."""
+    """Return the file extension in lower case, without ``.gz``."""
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file has named columns of any kind, or is standard input."""
+    """Whether a path is a table of named columns, or standard input."""
     suffix = plain_suffix(path)
     return path == STANDARD or any(suffix in SUFFIXES[kind] for kind in TABLES)
 
 
 def format_of(path: Path, format: str | None) -> str:
-    """Return the format by name, or by the end of the file's name."""
+    """Return the format, given by name or by the file extension."""
     if format is not None:
         if format not in SUFFIXES:
             words = ", ".join(SUFFIXES)

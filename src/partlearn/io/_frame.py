@@ -1,4 +1,4 @@
-"""Columns of any kind of table as arrays of numbers, moments or text."""
+"""Convert tables of any kind to columns of numbers, dates or text."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -38,7 +38,7 @@ _ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool", "durati
 
 
 def columns_of(frame: Any) -> Columns:
-    """Columns by name: numbers, moments (datetime64[us]), or text as objects.
+    """Convert a table to a mapping of column names to arrays.
 
     Parameters
     ----------
@@ -86,18 +86,18 @@ def columns_of(frame: Any) -> Columns:
 
 
 def form_of(column: NDArray[Any]) -> Literal["number", "moment", "text"]:
-    """Say what the cells of a column are."""
+    """Return the kind of the cells of a column."""
     forms: dict[str, Literal["moment", "text"]] = {"M": "moment", "O": "text"}
     return forms.get(column.dtype.kind, "number")
 
 
 def is_frame(X: Any) -> bool:
-    """Whether data have named columns."""
+    """Whether `X` has named columns."""
     return isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "column_names")
 
 
 def is_plain(columns: Columns) -> bool:
-    """Whether a table holds nothing but numbers, none of them missing."""
+    """Whether all cells of a table are finite numbers."""
     return all(
         form_of(column) == "number" and bool(np.isfinite(column).all())
         for column in columns.values()
@@ -150,7 +150,7 @@ def _from_arrow(values: Any) -> NDArray[Any]:
 
 
 def _repeated(values: Any) -> NDArray[Any]:
-    """Cells of a dictionary; each value is kept once, however often it occurs."""
+    """Return the cells of a dictionary array; equal cells share one object."""
     if hasattr(values, "chunks"):
         values = values.unify_dictionaries().combine_chunks()
     cells = _from_arrow(values.dictionary)
@@ -161,7 +161,7 @@ def _repeated(values: Any) -> NDArray[Any]:
 
 
 def _lists(values: Any) -> NDArray[Any]:
-    """Lists as text; each distinct one is kept once."""
+    """Return lists as text; equal lists share one string."""
     rows: list[str | None] = []
     for block in getattr(values, "chunks", [values]):
         try:
@@ -175,7 +175,7 @@ def _lists(values: Any) -> NDArray[Any]:
 
 
 def _typed(texts: NDArray[Any], given: NDArray[Any]) -> NDArray[Any]:
-    """Numbers where the objects were numbers, not where text looks like them."""
+    """Return numbers if all given objects were numbers, else the text."""
     known = np.asarray([text is not None for text in texts], dtype=bool)
     present = given[known].tolist()
     if not present or not all(isinstance(v, _NUMBERS) for v in present):
@@ -195,7 +195,7 @@ def _typed(texts: NDArray[Any], given: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_text(value: Any) -> str | None:
-    """Return a value as text, or None. Whole floats are written without decimals."""
+    """Return a value as text, or None if it is missing; whole floats lose ``.0``."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bytes):  # text of Parquet files that do not say so
@@ -215,7 +215,7 @@ def as_text(value: Any) -> str | None:
 
 
 def numbers_in(column: NDArray[Any], grouping: str = "", unit: str = "") -> Array:
-    """Numbers of a column, also of one of text; NaN for what is none.
+    """Convert a column to floats; cells that are not numbers become NaN.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def numbers_in(column: NDArray[Any], grouping: str = "", unit: str = "") -> Arra
 
 
 def plain_numbers(column: NDArray[Any]) -> Array | None:
-    """Numbers of a column that has nothing else, not even a gap; None of any other.
+    """Return the numbers of a column, or None if a cell is missing or not a number.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def plain_numbers(column: NDArray[Any]) -> Array | None:
 
 
 def exact_numbers(column: NDArray[Any]) -> NDArray[Any] | None:
-    """Numbers of a column in the type they are written in; None where a cell is none.
+    """Return the numbers of a column in their own type, or None if a cell is not one.
 
     Whole numbers are whole, and flags are 0 and 1. Codes such as 007 are no numbers.
     """
@@ -319,7 +319,7 @@ def exact_numbers(column: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def find_writing(texts: list[str]) -> tuple[str, str]:
-    """What separates thousands, and the unit of numbers in text."""
+    """Return the thousands separator and the unit of numbers in text."""
     unit = find_unit(texts)
     bare = [split_unit(text, unit)[0] for text in texts] if unit else texts
     return find_grouping(text for text in bare if text is not None), unit
@@ -330,7 +330,7 @@ def _finite(values: Array) -> Array:
 
 
 def find_grouping(texts: Iterable[str]) -> str:
-    """What separates thousands in some numbers, if anything does.
+    """Return the thousands separator of numbers in text, or an empty string.
 
     A mark does where it stands before groups of three digits only. Points may also be
     those of decimals, unless a comma follows them somewhere.
@@ -369,14 +369,14 @@ def row_count(columns: Mapping[str, Any]) -> int:
 
 
 def take_rows(columns: Columns, rows: Any) -> Columns:
-    """Some rows of all columns."""
+    """Return some rows of a table."""
     return {name: column[rows] for name, column in columns.items()}
 
 
 def read_columns(
     path: str | os.PathLike[str], *, encoding: str | None = None
 ) -> Columns:
-    r"""Read a table whole.
+    r"""Read a whole table into memory.
 
     Parameters
     ----------
@@ -413,7 +413,7 @@ def read_noted(
     limits: Limits | None = None,
     format: str | None = None,
 ) -> tuple[Columns, dict[str, Any]]:
-    """Read a table whole, and what :func:`write` noted down in it."""
+    """Read a whole table, and the note that :func:`write` stored in it."""
     blocks = table_blocks(
         path, encoding=encoding, limits=limits, whole=True, format=format
     )
@@ -423,7 +423,7 @@ def read_noted(
 
 
 def join_blocks(blocks: Iterable[Any]) -> Columns:
-    """Columns of blocks of rows that follow each other, one table after the other."""
+    """Concatenate blocks of rows into one table."""
     parts = [columns_of(block) for block in blocks]
     names = list(dict.fromkeys(name for part in parts for name in part))
     return {name: _joined([_part(part, name) for part in parts]) for name in names}

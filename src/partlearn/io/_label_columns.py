@@ -1,18 +1,17 @@
-"""Label columns of a table: one of sets, or several of marks, votes or weights."""
+"""Read label columns: one of sets, or several of votes, weights or marks."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._arguments import argument
-from partlearn._typing import Mask
+from partlearn._typing import Array, Mask
 from partlearn.candidates import (
     AmbiguousSeparatorError,
     Evidence,
@@ -45,24 +44,6 @@ _TAGS = re.compile(r"(^|[-_ ])(tag|keyword|topic|genre)s?$", re.IGNORECASE)
 _SEVERAL = re.compile(r"[|;,]|^\s*[\[{(].*[\])}]\s*$")
 
 
-@dataclass(frozen=True)
-class TextColumn:
-    """A column of text: distinct values and, per row, which one (-1: none)."""
-
-    codes: NDArray[Any]
-    values: list[str]
-
-    @property
-    def first_rows(self) -> list[int]:
-        """The first row of each value."""
-        rows = np.zeros(len(self.values), dtype=np.intp)
-        known = np.flatnonzero(self.codes >= 0)
-        codes, places = np.unique(self.codes[known], return_index=True)
-        rows[codes] = known[places]
-        return list(rows.tolist())
-
-
-Column = NDArray[Any] | TextColumn
 LabelSets = list[dict[str, float]]
 
 
@@ -107,18 +88,17 @@ def label_evidence(
     {'cat': 1, 'dog': 2}
     """
     chosen = list(labels)
-    budget = Budget(Limits(), 0)
-    typed: dict[str, Column] = {n: typed_column(columns[n]) for n in chosen}
+    cells = {name: label_cells(columns[name]) for name in chosen}
     if len(chosen) > 1 or is_marked(chosen[0]) or form is not None:
-        evidence, form = read_forms(typed, form, empty=empty, sep=sep)
+        evidence, form = read_forms(cells, form, empty=empty, sep=sep)
     else:
-        column = as_text_column(typed[chosen[0]])
-        _refuse_measured(typed[chosen[0]], column, chosen[0])
+        column = cells[chosen[0]]
+        _refuse_measured(column, chosen[0])
         sets = parse_sets(column, sep, f"column {chosen[0]!r}")
         names = all_names(sets)
         _check_two(names, chosen)
         _warn_of_tags(chosen[0], column.values, sets)
-        matrix = label_matrix(column, sets, names, budget, np.float64)
+        matrix = label_matrix(column, sets, names)
         evidence = from_weights(matrix, classes=names, empty=empty)
     classes = [str(c) for c in evidence.classes.tolist()]
     _check_two(classes, chosen)
@@ -137,7 +117,7 @@ def _check_two(names: list[str], chosen: list[str]) -> None:
 
 
 def _warn_of_tags(name: str, texts: list[str], sets: LabelSets) -> None:
-    """Warn where a name, or an empty list beside sets, says that all labels are true.
+    """Warn if the column name or empty lists suggest tags instead of candidates.
 
     A row without any true label has tags, not candidates.
     """
@@ -149,8 +129,8 @@ def _warn_of_tags(name: str, texts: list[str], sets: LabelSets) -> None:
         )
 
 
-def _refuse_measured(typed: Column, column: TextColumn, name: str) -> None:
-    """Refuse a column of many fractions: each would become a label."""
+def _refuse_measured(column: Cells, name: str) -> None:
+    """Raise if a column holds measurements instead of labels."""
     if len(column.values) <= _MOST_FRACTIONS:
         return
     values = np.array([number_of(text) for text in column.values])
@@ -162,35 +142,27 @@ def _refuse_measured(typed: Column, column: TextColumn, name: str) -> None:
         )
 
 
-def typed_column(values: NDArray[Any]) -> Column:
-    """Numbers as they are; dates and objects as text."""
-    if values.dtype.kind == "M":
+def label_cells(values: NDArray[Any]) -> Cells:
+    """Return the cells of a label column as text.
+
+    A label has one text in every format: 1.0 is 1 where all are whole, flags are
+    ``false`` and ``true``, and dates have a time only where one is not midnight.
+    """
+    kind = values.dtype.kind
+    if kind == "b":
+        return Cells(values.astype(np.int64), ["false", "true"])
+    if kind == "M":
         days = values.astype("datetime64[D]")
         whole = bool((np.isnat(values) | (days == values)).all())
         values = (days if whole else values.astype("datetime64[s]")).astype(object)
-    if values.dtype.kind != "O":
-        return values
     missing = np.asarray([v is None or v != v for v in values], dtype=bool)
-    return _coded([str(v) for v in values[~missing]], missing)
-
-
-def as_text_column(column: Column) -> TextColumn:
-    """Text as it is; of numbers, the distinct ones as text.
-
-    A label has one text in every format: 1.0 is 1 where all are whole, and flags are
-    ``false`` and ``true``.
-    """
-    if isinstance(column, TextColumn):
-        return _spelled(column)
-    if column.dtype.kind == "b":
-        return TextColumn(column.astype(np.int64), ["false", "true"])
-    floats = column.dtype.kind == "f"
-    missing = np.isnan(column) if floats else np.zeros(len(column), dtype=bool)
-    return _coded(as_whole(column[~missing]).tolist(), missing)
+    if kind in "MO":
+        return _spelled(_coded([str(v) for v in values[~missing]], missing))
+    return _coded(as_whole(values[~missing]).tolist(), missing)
 
 
 def spell_labels(texts: Sequence[str | None]) -> list[str | None]:
-    """Texts of labels as they are read from columns; None where one is missing.
+    """Return labels spelled as label columns are read; None if missing.
 
     Parameters
     ----------
@@ -214,7 +186,7 @@ def spell_labels(texts: Sequence[str | None]) -> list[str | None]:
     return np.array([*column.values, None], dtype=object)[column.codes].tolist()
 
 
-def _spelled(column: TextColumn) -> TextColumn:
+def _spelled(column: Cells) -> Cells:
     if not column.values:
         return column
     words = [value.strip() for value in column.values]
@@ -228,33 +200,31 @@ def _spelled(column: TextColumn) -> TextColumn:
     return column
 
 
-def _renamed(column: TextColumn, words: list[str]) -> TextColumn:
+def _renamed(column: Cells, words: list[str]) -> Cells:
     place = {word: code for code, word in enumerate(dict.fromkeys(words))}
     new = np.array([*(place[word] for word in words), -1])
-    return TextColumn(new[column.codes], list(place))
+    return Cells(new[column.codes], list(place))
 
 
-def _coded(kept: list[Any], missing: Mask) -> TextColumn:
+def _coded(kept: list[Any], missing: Mask) -> Cells:
     # Not np.unique: an array of text takes for every cell what the longest one needs.
     distinct = sorted(set(kept))
     place = {value: code for code, value in enumerate(distinct)}
     codes = np.full(len(missing), -1, dtype=np.int64)
     codes[~missing] = [place[value] for value in kept]
-    return TextColumn(codes, [str(value) for value in distinct])
+    return Cells(codes, [str(value) for value in distinct])
 
 
 # One column of sets ---------------------------------------------------------------
 
 
-def looks_like_sets(column: Column) -> bool:
+def looks_like_sets(column: Cells) -> bool:
     """Whether some value looks like a set of several labels."""
-    if not isinstance(column, TextColumn):
-        return False
     return any(_SEVERAL.search(value) for value in column.values)
 
 
 def parse_sets(
-    column: TextColumn, sep: str | None, where: str, *, split: bool = True
+    column: Cells, sep: str | None, where: str, *, split: bool = True
 ) -> LabelSets:
     """Return the labels of each distinct value, with their weights.
 
@@ -276,9 +246,14 @@ def parse_sets(
 
 
 def label_matrix(
-    column: TextColumn, sets: LabelSets, names: list[str], budget: Budget, dtype: Any
+    column: Cells,
+    sets: LabelSets,
+    names: list[str],
+    budget: Budget | None = None,
+    dtype: Any = np.float64,
 ) -> NDArray[Any]:
-    """Labels of the rows of a column; its distinct sets are coded once."""
+    """Return the label matrix of a column; each distinct set is coded once."""
+    budget = budget or Budget(Limits(), 0)
     q, size = len(names), np.dtype(dtype).itemsize
     budget.matrix(len(column.codes), q, size, "the label matrix")
     budget.matrix(len(sets) + 1, q, size, "the table of distinct label sets")
@@ -290,7 +265,7 @@ def label_matrix(
 
 
 def all_names(*parts: LabelSets) -> list[str]:
-    """Every label that occurs, in order."""
+    """Return all labels that occur, sorted."""
     return sort_names(list({name for sets in parts for row in sets for name in row}))
 
 
@@ -298,13 +273,13 @@ def all_names(*parts: LabelSets) -> list[str]:
 
 
 def read_forms(
-    columns: dict[str, Column],
+    columns: dict[str, Cells],
     form: Form | None,
     empty: Literal["drop", "all"],
     sep: str | None = None,
 ) -> tuple[Evidence, Form]:
-    """Labels of several columns, and what these are: raters, weights or marks."""
-    cells = _cells_of(columns)
+    """Read several label columns; return the labels and the form of the columns."""
+    cells = {name: present_cells(column) for name, column in columns.items()}
     marked = any(map(is_marked, columns))
     where = f"columns {', '.join(map(repr, list(columns)[:3]))}"
     try:
@@ -326,15 +301,14 @@ def read_forms(
 def _rater_labels(
     cells: dict[str, Cells], sep: str | None, empty: Literal["drop", "all"]
 ) -> Evidence:
-    """Votes; or, of raters who list several labels, the share of them for each."""
-    columns = {n: TextColumn(codes, [*texts]) for n, (codes, texts) in cells.items()}
-    sets = {n: parse_sets(c, sep, f"column {n!r}") for n, c in columns.items()}
+    """Return votes, or shares of raters per label if raters list several labels."""
+    sets = {n: parse_sets(c, sep, f"column {n!r}") for n, c in cells.items()}
     parsed = [labels for rater in sets.values() for labels in rater]
     if all(len(labels) == 1 for labels in parsed):
         texts = {}
-        for name, (codes, _) in cells.items():
+        for name, column in cells.items():
             single = [next(iter(labels)) for labels in sets[name]]
-            texts[name] = np.array([*single, None], dtype=object)[codes]
+            texts[name] = np.array([*single, None], dtype=object)[column.codes]
         return from_annotators(texts, empty=empty)
     if any(weight != 1 for labels in parsed for weight in labels.values()):
         raise DataFormatError(
@@ -342,27 +316,27 @@ def _rater_labels(
             advice="Write one label, or several without weights, into a cell.",
         )
     names = all_names(*sets.values())
-    budget = Budget(Limits(), 0)
-    listed = np.zeros((len(next(iter(cells.values())).codes), len(names)))
-    seen = np.zeros((len(listed), 1))
-    for name, column in columns.items():
-        listed += label_matrix(column, sets[name], names, budget, np.float64)
-        seen += column.codes[:, None] >= 0
+    listed = sum_labels([(cells[name], sets[name]) for name in cells], names)
+    seen = sum((column.codes[:, None] >= 0).astype(int) for column in cells.values())
     return from_weights(listed / np.maximum(seen, 1), classes=names, empty=empty)
 
 
-def present_cells(column: TextColumn) -> Cells:
-    """Cells of a column, words for missing values left out."""
+def sum_labels(raters: list[tuple[Cells, LabelSets]], names: list[str]) -> Array:
+    """Count the raters who listed each label of each row."""
+    listed = np.zeros((len(raters[0][0].codes), len(names)))
+    for column, sets in raters:
+        listed += label_matrix(column, sets, names)
+    return listed
+
+
+def present_cells(column: Cells) -> Cells:
+    """Return cells with words for missing values (``NA``, ``?``) removed."""
     missing = [is_missing_text(value) for value in column.values]
     warn_missing_labels(v for v, m in zip(column.values, missing, strict=True) if m)
     kept = [value for value, m in zip(column.values, missing, strict=True) if not m]
     place = np.cumsum(~np.array([*missing, False])) - 1
     place[np.flatnonzero([*missing, True])] = -1
     return Cells(place[column.codes], kept)
-
-
-def _cells_of(columns: Mapping[str, Column]) -> dict[str, Cells]:
-    return {name: present_cells(as_text_column(c)) for name, c in columns.items()}
 
 
 def with_truth(
@@ -389,7 +363,7 @@ def with_truth(
     if not marked or name in columns or not set(marked) <= set(columns):
         return dict(columns)
     labels = list(map(unmarked, marked))
-    rows = marks(_cells_of({n: typed_column(columns[n]) for n in marked}))
+    rows = marks({n: present_cells(label_cells(columns[n])) for n in marked})
     lists = [[labels[j] for j in np.flatnonzero(row)] for row in rows]
     several = bool((rows.sum(axis=1) > 1).any())
     texts = [json.dumps(own) if several else next(iter(own), None) for own in lists]
@@ -397,9 +371,9 @@ def with_truth(
     return {**others, name: np.array(texts, dtype=object)}
 
 
-def silent_rows(columns: Mapping[str, Column], form: Form) -> Mask:
-    """Rows about which no column says anything."""
-    cells = _cells_of(columns)
+def silent_rows(columns: Mapping[str, Cells], form: Form) -> Mask:
+    """Return a mask of the rows without any label."""
+    cells = {name: present_cells(column) for name, column in columns.items()}
     if form == "raters":
         said: Mask = np.stack([codes >= 0 for codes, _ in cells.values()], axis=1)
     else:
@@ -412,5 +386,5 @@ def is_marked(name: str) -> bool:
 
 
 def unmarked(name: str) -> str:
-    """Class that a column of marks stands for."""
+    """Return the class of a column such as ``candidate:cat``."""
     return name.partition(":")[2] if is_marked(name) else name

@@ -1,8 +1,8 @@
-"""What several label columns are: raters, weights or marks."""
+"""Infer whether label columns hold votes of raters, weights or marks."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ def _advice() -> str:
 
 
 class LabelColumns(NamedTuple):
-    """Names of label columns, and what they are where the caller said it.
+    """Names of label columns and, if the caller gave it, their form.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class LabelColumns(NamedTuple):
 
 
 def label_choice(labels: Any = None, **given: Any) -> Any:
-    """Labels as named by one of ``labels``, ``raters``, ``weights`` and ``marks``.
+    """Return the labels given by one of several alternative arguments.
 
     Parameters
     ----------
@@ -85,14 +85,23 @@ def label_choice(labels: Any = None, **given: Any) -> Any:
 
 
 class Cells(NamedTuple):
-    """Cells of a label column: a code per row (-1: missing) and distinct texts."""
+    """Cells of a label column: distinct texts, and a code per row (-1: missing)."""
 
     codes: NDArray[Any]
-    values: Sequence[str]
+    values: list[str]
+
+    @property
+    def first_rows(self) -> list[int]:
+        """First row of each distinct text."""
+        rows = np.zeros(len(self.values), dtype=np.intp)
+        known = np.flatnonzero(self.codes >= 0)
+        codes, places = np.unique(self.codes[known], return_index=True)
+        rows[codes] = known[places]
+        return list(rows.tolist())
 
 
 def number_of(text: str) -> float:
-    """Number in a cell of text, also with a decimal comma; NaN for what is none."""
+    """Return the number in a cell of text, or NaN; decimal commas are allowed."""
     text = text.strip()
     percent = text.endswith("%")
     try:
@@ -103,7 +112,7 @@ def number_of(text: str) -> float:
 
 
 def find_form(columns: Mapping[str, Cells]) -> Form:
-    """Return what label columns are, as far as their cells leave no doubt.
+    """Infer the form of label columns from their cells.
 
     Parameters
     ----------
@@ -194,7 +203,7 @@ def _numeric(N: Array) -> Form:
 
 
 def _agreement(N: Array) -> float:
-    """Agreement of columns beyond chance (Fleiss' kappa); 0 where nothing is known."""
+    """Return the agreement of columns beyond chance (Fleiss' kappa), 0 if undefined."""
     values, codes = np.unique(N[~np.isnan(N)], return_inverse=True)
     rows = np.nonzero(~np.isnan(N))[0]
     counts = np.zeros((len(N), len(values)))
@@ -209,7 +218,7 @@ def _agreement(N: Array) -> float:
 
 
 def numbers(columns: Mapping[str, Cells]) -> Array:
-    """Numbers of some columns, (n_rows, n_columns); NaN where a cell is missing.
+    """Return columns as a matrix of numbers, NaN for missing cells.
 
     Raises
     ------
@@ -230,7 +239,7 @@ def numbers(columns: Mapping[str, Cells]) -> Array:
 
 
 def marks(columns: Mapping[str, Cells]) -> Mask:
-    """Marks of some columns, (n_rows, n_columns); a missing cell is no mark."""
+    """Return columns as a boolean matrix of marks, False for missing cells."""
     return _marked(columns)[0]
 
 
@@ -252,7 +261,7 @@ def _marked(columns: Mapping[str, Cells]) -> tuple[Mask, Mask]:
 
 
 def in_words(evidence: Evidence, form: Form | None, n_columns: int) -> str:
-    """Say how label columns were read: ``3 raters, 2 labels: 0, 1``."""
+    """Describe how label columns were read: ``3 raters, 2 labels: 0, 1``."""
     labels = [str(c) for c in evidence.classes.tolist()]
     shown = ", ".join(labels[:_SHOWN]) + (", ..." if len(labels) > _SHOWN else "")
     if isinstance(evidence, Votes) or form == "raters":

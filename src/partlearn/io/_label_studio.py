@@ -1,4 +1,4 @@
-"""Tasks of labeling tools: labels of several annotators in, predictions out."""
+"""Read votes from Label Studio and Argilla, and write predictions back."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -22,7 +22,7 @@ _DROPPED = ("discarded", "draft")  # states of responses that are no votes
 
 
 class _Vote(NamedTuple):
-    """A label of a task: the question, what it is about, and who gave it."""
+    """One label that an annotator gave to a task."""
 
     control: str
     kind: str
@@ -33,7 +33,7 @@ class _Vote(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelStudioTasks:
-    """Tasks of a project of Label Studio, as it exports them.
+    """Tasks exported from a Label Studio project.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class LabelStudioTasks:
     _fields: ClassVar = "data"
 
     def annotator_columns(self) -> dict[str, NDArray[Any]]:
-        """Choices as one column per annotator, ``|`` between several.
+        """Return the choices as one column per annotator.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class LabelStudioTasks:
         rows: ArrayLike | None = None,
         model: str = "partlearn",
     ) -> list[dict[str, Any]]:
-        """Tasks with a prediction each, to be imported into Label Studio.
+        """Return copies of the tasks with one prediction each.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class LabelStudioTasks:
 
 
 class ArgillaRecords(LabelStudioTasks):
-    """Records of a dataset of argilla, as ``dataset.records.to_json`` exports them.
+    """Records exported from an Argilla dataset by ``dataset.records.to_json``.
 
     The attributes are those of tasks of Label Studio: `control` is the question, and
     `columns` are the fields. Predictions are suggestions.
@@ -156,7 +156,7 @@ class ArgillaRecords(LabelStudioTasks):
 def read_label_studio(
     path: str | PathLike[str], *, control: str | None = None
 ) -> LabelStudioTasks:
-    """Read the choices of a JSON export of Label Studio.
+    """Read the choices in a JSON export of Label Studio.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def read_label_studio(
 def read_argilla(
     path: str | PathLike[str], *, question: str | None = None
 ) -> LabelStudioTasks:
-    """Read the responses of a JSON export of argilla.
+    """Read the responses in a JSON export of Argilla.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def read_argilla(
 def read_tasks(
     path: str | PathLike[str], question: str | None = None
 ) -> LabelStudioTasks:
-    """Read a JSON export of Label Studio or of argilla, whichever it is."""
+    """Read a JSON export of Label Studio or Argilla."""
     path = Path(path)
     if _are_records(read_json(path)):
         return read_argilla(path, question=question)
@@ -266,7 +266,7 @@ def _are_tasks(content: Any) -> bool:
 
 
 def _are_records(content: Any) -> bool:
-    """Whether content is a list of objects with fields, as argilla writes it."""
+    """Whether content is a list of Argilla records."""
     if not _are_objects(content):
         return False
     answers = [record.get("responses") or {} for record in content]
@@ -320,7 +320,7 @@ def _labels(value: Any, where: str) -> list[Any]:
 
 
 def _annotator(annotation: dict[str, Any]) -> str:
-    """Name of an annotator, who is a number or a record with an address."""
+    """Return the name of an annotator: an id or an email address."""
     who = annotation.get("completed_by")
     if isinstance(who, dict):
         who = who.get("email") or who.get("id")
@@ -367,7 +367,7 @@ def _with_votes(
 
 
 def _in_cell(labels: list[str]) -> str:
-    """Labels that one annotator gave a row, in a cell of a table."""
+    """Join the labels of one annotator for one task with ``|``."""
     if marked := [label for label in labels if "|" in label]:
         raise DataFormatError(
             f"label {marked[0]!r} holds |, which separates labels in a table",
@@ -377,7 +377,7 @@ def _in_cell(labels: list[str]) -> str:
 
 
 def write_label_studio(tasks: list[dict[str, Any]], path: str | PathLike[str]) -> None:
-    """Write tasks to a JSON file that Label Studio imports.
+    """Write tasks to a JSON file that Label Studio can import.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ _PER_OBJECT = 512  # rough cost in memory of one cell or field
 
 
 class _Stream:
-    """Bytes of one element, plain or compressed, that end where they should."""
+    """Bounded stream over the bytes of one element, plain or compressed."""
 
     def __init__(self, file: BinaryIO, length: int, compressed: bool) -> None:
         self.file, self.stored = file, length
@@ -72,7 +72,7 @@ class _Stream:
             n -= len(self.read(min(n, BLOCK_BYTES)))
 
     def finish(self) -> None:
-        """Reach the end of compressed data, where their checksum stands."""
+        """Read to the end of compressed data, which verifies the checksum."""
         spare = 64
         while self.inflate is not None and not self.inflate.eof:
             data = self.tail or self._plain(min(self.unread, BLOCK_BYTES), exact=False)
@@ -83,7 +83,7 @@ class _Stream:
 
     @property
     def capacity(self) -> int:
-        """Upper bound of the bytes that can still come."""
+        """Upper bound on the bytes left."""
         return self.unread if self.inflate is None else 2**63
 
 
@@ -92,7 +92,7 @@ class _Reader:
         self.stream, self.order, self.budget = stream, order, budget
 
     def tag(self) -> tuple[int, int, bytes | None]:
-        """Type, length, and the content itself when it fits into the tag."""
+        """Return type, length and, for small elements, the content of a tag."""
         head = self.stream.read(8)
         kind, length = struct.unpack(self.order + "II", head)
         if kind >> 16:  # small element: the length shares the word of the type
@@ -103,7 +103,7 @@ class _Reader:
         return kind, length, None
 
     def content(self, limit: int, what: str) -> tuple[int, bytes]:
-        """Return a whole small element such as the dimensions or the name."""
+        """Return a small element such as the dimensions or the name."""
         kind, length, data = self.tag()
         if data is None:
             if length > limit:
@@ -118,14 +118,14 @@ class _Reader:
         return np.dtype(self.order + _TYPES[kind])
 
     def element(self, depth: int) -> tuple[str, Any]:
-        """One variable, cell or field, with its tag."""
+        """Read one variable, cell or field including its tag."""
         kind, length, _ = self.tag()
         if kind != _MATRIX:
             raise DataFormatError(f"expected a variable, found an element {kind}")
         return self.matrix(length, depth)
 
     def matrix(self, length: int, depth: int) -> tuple[str, Any]:
-        """One variable, cell or field: its name and its value."""
+        """Read one variable, cell or field; return its name and value."""
         if length == 0:
             return "", np.empty((0, 0))
         self.budget.check_depth(depth)
@@ -214,7 +214,7 @@ class _Reader:
         return [characters[i::rows].rstrip("\0 ") for i in range(rows)]
 
     def data(self, total: int | None, where: str) -> tuple[np.dtype[Any], int, Any]:
-        """Tag of a data element, checked against the shape and the limits."""
+        """Return the tag of a data element, checked against shape and limits."""
         kind, length, small = self.tag()
         dtype = self.dtype(kind, where)
         if length % dtype.itemsize or (

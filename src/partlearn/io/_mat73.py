@@ -66,7 +66,7 @@ class _Reader:
         return self.array(item, kind, where)
 
     def inspect(self, item: Any, where: str) -> int:
-        """Charge a data set and refuse those that reach outside the file."""
+        """Charge a data set; raise if its values are stored outside the file."""
         if item.external is not None or item.is_virtual:
             raise DataFormatError(f"{where} keeps its values in another file")
         if item.shape is None:
@@ -131,7 +131,7 @@ def _text(value: Any) -> str:
 
 
 def read_hdf5(path: Path, budget: Budget) -> dict[str, Any]:
-    """Read all variables; the same kinds of values as from older MATLAB files."""
+    """Read all variables, with the same types as from older MATLAB files."""
     h5py = import_optional("h5py", "MATLAB files of version 7.3")
     try:
         with h5py.File(path, "r") as file:

@@ -1,4 +1,4 @@
-"""Matrices assembled block by block, kept sparse while that pays."""
+"""Matrices built block by block, kept sparse if few entries are non-zero."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -28,7 +28,7 @@ def read_matrix(
     dtype: np.dtype[Any],
     multiple: int = 1,
 ) -> Any:
-    """Matrix of lines (rows or columns) that are loaded in blocks: ndarray or CSR.
+    """Build a matrix, ndarray or CSR, from blocks of its rows or columns.
 
     It is kept sparse until a tenth of all cells is non-zero; then, or if it is small,
     dense. So the peak is proportional to the content. Blocks have a number of lines
@@ -63,7 +63,7 @@ def compressed(
     shape: tuple[int, int],
     where: str,
 ) -> Any:
-    """Sparse array of class `kind` from its three vectors, every index checked."""
+    """Build a sparse array of class `kind` from its vectors; check every index."""
     lines, length = shape if kind is sp.csr_array else shape[::-1]
     if max(shape) >= 2**31:
         raise DataFormatError(f"{where} declares impossible dimensions {shape}")
@@ -86,7 +86,7 @@ def compressed(
 
 
 def as_rows(X: Any, sparse: Sparse, budget: Budget) -> Any:
-    """Return final form of the data matrix: a C-ordered array or CSR.
+    """Return the data matrix as a C-ordered array or CSR.
 
     With ``sparse="auto"`` a matrix which arrived sparse stays so when it has at least
     a hundred columns, and no dense matrix is made sparse here.
@@ -102,12 +102,12 @@ def as_rows(X: Any, sparse: Sparse, budget: Budget) -> Any:
 
 
 def worth_sparse(nnz: int, size: int) -> bool:
-    """Whether a matrix of this size has few enough non-zeros to be kept sparse."""
+    """Whether to keep a matrix of this size sparse."""
     return size >= _WORTH and nnz < _SPARSE_BELOW * size
 
 
 def as_dtype(X: Any, name: Any) -> Any:
-    """Back to the type that a file of our own notes down, if it is one of numbers."""
+    """Convert `X` to the dtype stored in the file, if it is numeric."""
     if not isinstance(name, str) or name not in _DTYPES:
         return X
     if sp.issparse(X) and np.dtype(name) == np.float16:  # which scipy does not have

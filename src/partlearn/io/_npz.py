@@ -48,7 +48,7 @@ def read_npz(path: Path, budget: Budget) -> dict[str, Any]:
 
 
 def read_npy(path: Path, budget: Budget) -> Any:
-    """Read a file of one array: ndarray, or CSR when mostly zero; text stays text."""
+    """Read an npy file: ndarray, or CSR when mostly zero; text stays text."""
     budget.charge(budget.stored, "array")
     try:
         with path.open("rb") as stream:
@@ -105,7 +105,7 @@ def _exactly(stream: BinaryIO, n: int, where: str) -> bytes:
 
 
 def _drain(stream: BinaryIO, where: str) -> None:
-    """Reach the end of a member, where zipfile compares the checksum."""
+    """Read to the end of a member, where zipfile verifies the checksum."""
     if stream.read(1):
         raise DataFormatError(f"{where} is longer than its shape")
 
@@ -144,7 +144,7 @@ def _vector(value: Any, key: str) -> NDArray[Any]:
 
 
 def parse_meta(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON text of ``meta``, or nothing."""
+    """Return the content of ``meta``, JSON text, or an empty dict."""
     text = arrays.get("meta")
     if not isinstance(text, str):
         return {}

@@ -1,4 +1,4 @@
-"""What a caller may say about a file, and how much it may ask for."""
+"""Options and memory limits for reading files."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -24,7 +24,7 @@ _FREE = 2**20  # small declarations are not worth a ratio test
 
 
 def names_of(value: str | Sequence[str], known: Collection[str]) -> list[str]:
-    """Names in a list, or in text with commas between them."""
+    """Return names given as a list or as comma-separated text."""
     if not isinstance(value, str):
         return list(value)
     return [value] if value in known else [name.strip() for name in value.split(",")]
@@ -32,7 +32,7 @@ def names_of(value: str | Sequence[str], known: Collection[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """The arguments of ``read`` that settle what a file leaves open."""
+    """Arguments of ``read`` that resolve ambiguities of a file."""
 
     task: Task | None = None
     labels: str | int | Sequence[str] | None = None
@@ -60,12 +60,12 @@ class ReadOptions:
 
     @classmethod
     def of(cls, *, labels: Any, ignore: Sequence[str], **given: Any) -> "ReadOptions":
-        """Options as a caller gives them; `labels` may say what the columns are."""
+        """Build options; `labels` may be LabelColumns."""
         names, form = labels if hasattr(labels, "form") else (labels, None)
         return cls(labels=names, form=form, ignore=tuple(ignore), **given)
 
     def completed(self, meta: Mapping[str, Any]) -> "ReadOptions":
-        """Add what our own writer noted down in a file; what the caller said counts."""
+        """Fill in open options from the note in a file written by ``write``."""
         if meta.get("task") not in TASKS:
             return self
         sparse = self.sparse
@@ -108,7 +108,7 @@ class Limits:
 
 @dataclass
 class Budget:
-    """What is left of the limits while one file is read."""
+    """Memory spent so far while one file is read, and its limits."""
 
     limits: Limits
     stored: int  # size of the file
@@ -116,7 +116,7 @@ class Budget:
     ratio_from: int = field(default=2**28, repr=False)
 
     def charge(self, nbytes: int, what: str) -> None:
-        """Account for `nbytes` before they are allocated."""
+        """Charge `nbytes` before they are allocated; raise above the limits."""
         if nbytes < 0:
             raise DataFormatError(f"{what} declares a negative size")
         total = self.spent + nbytes
@@ -131,20 +131,20 @@ class Budget:
 
     @classmethod
     def of_table(cls, stored: int, limits: Limits | None = None) -> "Budget":
-        """Budget of a table of so many stored bytes, which may be large itself."""
+        """Return the budget of a table, which grows with the size of the file."""
         limits = limits or Limits()
         most = max(limits.max_bytes, SIZES.table_ratio * stored)
         return cls(replace(limits, max_bytes=most), stored)
 
     def matrix(self, rows: int, columns: int, itemsize: int, what: str) -> None:
-        """Check (without spending) that a matrix to be built may exist."""
+        """Raise if a matrix of this size would exceed the limits."""
         size = rows * columns * itemsize
         if size > self.limits.max_bytes:
             shape = f"{rows:,} x {columns:,}"
             self._refuse(f"{what} of {shape} would take {size:,} bytes", "bytes")
 
     def check_depth(self, depth: int) -> None:
-        """Refuse structs and cells that are nested too deeply."""
+        """Raise if structs and cells are nested too deeply."""
         if depth > self.limits.max_depth:
             self._refuse("structs and cells are nested too deeply", "depth")
 
@@ -157,7 +157,7 @@ class Budget:
 
     @staticmethod
     def plausible(declared: int, stored: int, what: str) -> None:
-        """Refuse a declared size which the stored bytes cannot expand to."""
+        """Raise if the stored bytes cannot expand to the declared size."""
         if declared > _FREE + DEFLATE_RATIO * stored:
             raise DataFormatError(
                 f"{what} declares {declared:,} bytes, which {stored:,} stored bytes "

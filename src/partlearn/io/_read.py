@@ -1,4 +1,4 @@
-"""One function that reads every format."""
+"""Read data sets in any format."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -70,7 +70,7 @@ def _read_npz(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
 
 
 def _with_bags(bunch: Bunch, bags: Any) -> Bunch:
-    """Add the bags of a file of arrays."""
+    """Add the array of bags, if there is one."""
     if bags is not None:
         m = bunch.data.shape[0]
         bags = np.asarray([bags] if isinstance(bags, str) else bags)

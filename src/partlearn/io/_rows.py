@@ -1,4 +1,4 @@
-"""Parquet and npy files as blocks of rows, for data larger than memory."""
+"""Open Parquet and npy files as blocks of rows, for data larger than memory."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -30,7 +30,7 @@ Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 def open_rows(
     source: Source, *, ignore: Collection[str] = (), block_rows: int = SIZES.block_rows
 ) -> Rows:
-    """Open Parquet or npy files as rows in blocks; only their headers are read.
+    """Open Parquet or npy files as blocks of rows; only the headers are read.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def open_rows(
 
 
 def open_tables(source: Source, *, block_rows: int = SIZES.block_rows) -> Rows:
-    """Open Parquet files as blocks of a table whose columns are of any kind.
+    """Open Parquet files as blocks of a table with columns of any kind.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def open_tables(source: Source, *, block_rows: int = SIZES.block_rows) -> Rows:
 
 
 def load_columns(source: Source, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Load some columns of Parquet files whole, for example the labels.
+    """Load some columns of Parquet files into memory, such as the labels.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ _PATH, _START = b"partlearn.path", b"partlearn.start"
 def _parquet_part(
     path: Path, groups: list[int], columns: list[str], dtype: Any, start: int
 ) -> Any:
-    """Read some row groups as a matrix, missing values as nan; untyped, as a table."""
+    """Read row groups as a matrix, or as a table if `dtype` is None."""
     table = _open(path).read_row_groups(groups, columns=columns, use_threads=False)
     if dtype is None:
         origin = {_PATH: str(path), _START: str(start)}
@@ -190,7 +190,7 @@ def _parquet_part(
 
 
 def origin_of(block: Any) -> tuple[str | None, int]:
-    """Find where the rows of a block come from.
+    """Return the file and the first row of a block.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def _parquet_rows(
 def _parts(
     paths: Sequence[Path], names: list[str], dtype: Any, block_rows: int
 ) -> tuple[list[Callable[[], Any]], list[int]]:
-    """Row groups of files with the same columns, and their numbers of rows."""
+    """Return loaders of blocks of row groups, and their numbers of rows."""
     parts: list[Callable[[], Any]] = []
     sizes: list[int] = []
     for path in paths:
@@ -268,7 +268,7 @@ def _parts(
 
 
 def _grouped(counts: Sequence[int], block_rows: int) -> Iterator[list[int]]:
-    """Row groups that follow each other, together about a block."""
+    """Yield consecutive row groups of about `block_rows` rows together."""
     block: list[int] = []
     for i, count in enumerate(counts):
         if block and sum(counts[j] for j in block) + count > block_rows:

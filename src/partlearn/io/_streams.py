@@ -1,4 +1,4 @@
-"""Text streams: other encodings, lines before the names of columns."""
+"""Text streams: encodings, and lines above the header."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -19,12 +19,12 @@ _UTF8_BOM = codecs.BOM_UTF8
 
 
 def prefixed(front: bytes, file: Any) -> Pieces:
-    """Return a stream with the bytes in front that were read from it already."""
+    """Return a stream with bytes put back in front."""
     return Pieces(chain([front], blocks_of(file)))
 
 
 def _transcoded(file: Any, encoding: str) -> Iterator[bytes]:
-    """Text of another encoding as UTF-8."""
+    """Yield text re-encoded as UTF-8."""
     decoder = codecs.getincrementaldecoder(encoding)()
     for piece in chain(blocks_of(file), [b""]):
         try:
@@ -38,7 +38,7 @@ def _transcoded(file: Any, encoding: str) -> Iterator[bytes]:
 
 
 def decoded(file: Any, encoding: str | None) -> IO[bytes]:
-    """Return a stream of UTF-8: as it is, by its byte order mark, or as said."""
+    """Return a UTF-8 stream of text in the given encoding or with a UTF-16 mark."""
     if encoding is None:
         head = file.peek(2)[:2] if hasattr(file, "peek") else b""
         encoding = _BOMS.get(head)
@@ -55,7 +55,7 @@ def decoded(file: Any, encoding: str | None) -> IO[bytes]:
 
 
 def header_line(stream: IO[bytes]) -> tuple[bytes, bytes, str | None]:
-    """Find the line that names the columns.
+    """Find the header line.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def header_line(stream: IO[bytes]) -> tuple[bytes, bytes, str | None]:
 
 
 def _is_header(line: bytes, following: bytes) -> bool:
-    """Whether a line that begins with # has the columns of the next one."""
+    """Whether a line that begins with # is the header of the next line."""
     if not following or following.startswith(b"#"):
         return False
     return any(

@@ -1,4 +1,4 @@
-"""What Arrow reads: errors, headers, sizes and types that are checked first."""
+"""Checks of Arrow, Parquet and CSV content before it is read."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -21,7 +21,7 @@ _MAX_COLUMNS = 1_000_000
 
 
 def csv_header(head: bytes, said: str | None = None) -> tuple[str, list[str]]:
-    """Find the delimiter and the names of the columns in the first line of a file.
+    """Return the delimiter and the column names of a header line.
 
     The delimiter is the most frequent of comma, tab and semicolon outside quotes.
     """
@@ -46,7 +46,7 @@ def csv_header(head: bytes, said: str | None = None) -> tuple[str, list[str]]:
 
 @contextmanager
 def arrow_errors(what: str) -> Iterator[None]:
-    """Turn what Arrow raises into the errors we promise."""
+    """Turn exceptions of Arrow into DataFormatError."""
     pa = import_optional("pyarrow", "Tables")
     known = (pa.ArrowException, OSError, MemoryError, TypeError, KeyError)
     try:
@@ -83,7 +83,7 @@ def check_distinct(names: Sequence[str]) -> None:
 
 
 def open_parquet(path: Path) -> Any:
-    """Open a Parquet file; text is read as codes, however often it is repeated."""
+    """Open a Parquet file; text is read as dictionary codes."""
     pa = import_optional("pyarrow", "Parquet files")
     pq = import_optional("pyarrow.parquet", "Parquet files")
     regular_size(path)
@@ -108,7 +108,7 @@ def _is_text(kind: Any, types: Any) -> bool:
 
 
 def check_groups(facts: Any, budget: Budget) -> None:
-    """Refuse a Parquet file whose row groups declare too much."""
+    """Raise if the row groups of a Parquet file declare too much memory."""
     if facts.num_columns > _MAX_COLUMNS:
         raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
     # Not the sizes of columns: on a damaged file, looking at them ends the process in
@@ -121,7 +121,7 @@ def check_groups(facts: Any, budget: Budget) -> None:
 
 
 def arrow_batches(data: bytes, charge: Callable[[int, str], None]) -> Iterator[Any]:
-    """Sound batches of an Arrow (Feather) file or stream.
+    """Yield the validated batches of an Arrow (Feather) file or stream.
 
     What follows the first eight bytes of a file is a stream, and is read as one. Parts
     of a buffer in memory are only looked at, so that no declared length can exceed the
@@ -151,7 +151,7 @@ def arrow_batches(data: bytes, charge: Callable[[int, str], None]) -> Iterator[A
 
 
 def check_type(kind: Any, pa: Any, name: str) -> None:
-    """Refuse types whose values share memory, so that few bytes are many values."""
+    """Raise for types whose values share memory: few bytes could be many values."""
     types = pa.types
     shared = ("is_run_end_encoded", "is_list_view", "is_large_list_view", "is_union")
     if any(getattr(types, known, bool)(kind) for known in shared if kind is not None):
@@ -165,7 +165,7 @@ def check_type(kind: Any, pa: Any, name: str) -> None:
 
 
 def note_of(schema: Any) -> dict[str, Any]:
-    """Return what our own writer noted down, if it looks as it should."""
+    """Return the note that ``write`` stored in a schema, or an empty dict."""
     raw = (getattr(schema, "metadata", None) or {}).get(META_KEY)
     if raw is None:
         return {}
@@ -184,7 +184,7 @@ def note_of(schema: Any) -> dict[str, Any]:
 
 
 def distinct_lists(values: Any) -> tuple[list[tuple[int, ...] | None], list[Any]]:
-    """Lists of a block as codes of their cells, and the cells; None for no list.
+    """Return the lists of a block as tuples of codes, and the coded values.
 
     In a set nothing counts twice, however long the list is.
     """

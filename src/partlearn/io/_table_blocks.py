@@ -1,4 +1,4 @@
-"""Tables of any kind in blocks of rows, for files larger than memory."""
+"""Read tables in blocks of rows, for files larger than memory."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -26,12 +26,13 @@ from partlearn.io._options import Limits
 _BLOCK = 1 << 20  # bytes
 _LINE_BYTES = 1 << 24  # of lines of JSON that are one block, however few they are
 _BLOCK_CELLS = 1 << 24
+_WHOLE = ("json", "arrow")
 _SHEET_ROWS = 1 << 20  # as many as a sheet has
 _LONG_TEXT = 1 << 20  # of a column of lists, from which distinct ones are looked for
 
 
 def raw_columns(block: Any, names: Iterable[str] | None = None) -> dict[str, Any]:
-    """Columns of a block as they were read.
+    """Return the columns of a block without conversion.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def table_blocks(
     format: str | None = None,
     columns: list[str] | None = None,
 ) -> Iterator[Any]:
-    """Read any table some rows at a time, cells of text files as they are written.
+    """Yield a table in blocks of rows; cells of text files stay text.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ Charge = Callable[[int, str], None]
 
 
 def _charge(path: Path, limits: Limits | None, whole: bool) -> Charge:
-    """Account for rows: for all of them, or for each block by itself."""
+    """Return a function that charges memory for the table or for each block."""
     stored = 0 if path == _files.STANDARD else path.stat().st_size
     if path == _files.STANDARD:  # of unknown length
         stored = (limits or Limits()).max_bytes
@@ -148,7 +149,7 @@ def _charge(path: Path, limits: Limits | None, whole: bool) -> Charge:
 
 
 def _cost(block: Any, seen: set[str]) -> int:
-    """Bytes that a block takes as columns of numbers and of text.
+    """Return the bytes that a block takes as columns of numbers and text.
 
     Batches of a file may share what their codes stand for; `seen` are those counted.
     """
@@ -166,7 +167,7 @@ def _weight(cell: Any) -> int:
 
 
 def _column_cost(column: Any, seen: set[str]) -> int:
-    """Bytes of a column: numbers as they are, text and lists as Python has them."""
+    """Return the bytes of a column; text and lists count as Python objects."""
     types = import_optional("pyarrow", "tables").types
     kind = column.type
     if types.is_dictionary(kind):
@@ -197,7 +198,7 @@ def _has_length(kind: Any, types: Any) -> bool:
 
 
 def _text_size(column: Any) -> int:
-    """Bytes of the text of a column, each cell by itself."""
+    """Return the bytes of all text in a column, repeated cells included."""
     pa = import_optional("pyarrow", "tables")
     pc = import_optional("pyarrow.compute", "tables")
     if not pa.types.is_dictionary(column.type):
@@ -212,7 +213,7 @@ def _text_size(column: Any) -> int:
 def _opened(
     path: Path, encoding: str | None, limits: Limits | None, format: str | None
 ) -> Iterator[tuple[Any, str]]:
-    """Open a table for reading; the kind is found in the name, or in the first byte."""
+    """Open a table and return its format, found by name or by the first byte."""
     if path == _files.STANDARD:
         first = sys.stdin.buffer.readline(_files.MAX_LINE + 1)
         stream = BufferedReader(_streams.prefixed(first, sys.stdin.buffer))
@@ -230,8 +231,10 @@ def _opened(
             path=path,
             advice="Convert it first: partlearn data convert IN OUT.csv.",
         )
-    _files.regular_size(path)
-    with _files.open_text(path, None) as file:
+    stored = _files.regular_size(path)
+    # These are read as a whole, even where their rows are yielded in blocks.
+    budget = _options.Budget.of_table(stored, limits) if kind in _WHOLE else None
+    with _files.open_text(path, budget) as file:
         text = kind in ("csv", "json", "jsonl")
         yield _streams.decoded(file, encoding) if text else file, kind
 
@@ -259,7 +262,7 @@ def _zipped(path: Path, limits: Limits | None) -> Iterator[tuple[Any, str]]:
 
 @contextmanager
 def _archive(path: Path, limits: Limits | None) -> Iterator[ZipFile]:
-    """Open an archive; what its files declare to expand to is charged first."""
+    """Open a zip archive; the declared sizes of its files are charged first."""
     budget = _options.Budget(limits or Limits(), _files.regular_size(path))
     try:
         with ZipFile(path) as archive:
@@ -276,14 +279,14 @@ Blocks = Iterator[tuple[Any, float | None]]  # rows, and the share read with the
 
 
 def _share(n_read: int, path: Path) -> float | None:
-    """Share of a file; unknown for streams and for compressed files."""
+    """Return the share read, or None for streams and compressed files."""
     if path == _files.STANDARD or path.suffix in (".gz", ".zip"):
         return None
     return n_read / max(1, path.stat().st_size)
 
 
 def _text_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blocks:
-    """Blocks of a CSV file whose cells stay text: types are found from all rows."""
+    """Yield blocks of a CSV file; cells stay text, since types need all rows."""
     pa = import_optional("pyarrow", "CSV files")
     arrow_csv = import_optional("pyarrow.csv", "CSV files")
     line, after, said = _streams.header_line(file)
@@ -349,9 +352,10 @@ def _line_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blo
 
 
 def _json_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blocks:
-    """Blocks of a JSON file: a list of objects, or columns by name."""
+    """Yield blocks of a JSON file: a list of objects, or columns by name."""
+    text = file.read()
     try:
-        content = json.loads(file.read())
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataFormatError(f"the file is not JSON ({error})") from None
     if isinstance(content, dict) and isinstance(content.get("data"), list):
@@ -383,7 +387,7 @@ def _json_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blo
 
 
 def _sheet_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blocks:
-    """Blocks of the first sheet of a spreadsheet; its first row names the columns."""
+    """Yield blocks of the first sheet, whose first row is the header."""
     openpyxl = import_optional("openpyxl", "Spreadsheets")
     with _archive(path, None):
         pass
@@ -431,7 +435,7 @@ def _sheet_errors() -> Iterator[None]:
 
 
 def _sheet_cell(cell: Any) -> Any:
-    """Text of a date without a time of midnight; other cells as they are."""
+    """Convert dates to text, without a time at midnight."""
     if isinstance(cell, datetime):
         midnight = cell == datetime(cell.year, cell.month, cell.day)
         return cell.strftime("%Y-%m-%d") if midnight else cell.isoformat(" ")
@@ -466,7 +470,7 @@ def _parquet_batches(
 
 
 def _spelled_out(batch: Any, charge: Charge) -> Any:
-    """Write text that is stored as codes out again, if it may be that long."""
+    """Decode dictionary columns of text after charging their size."""
     if isinstance(batch, dict):
         return batch
     pa = import_optional("pyarrow", "tables")

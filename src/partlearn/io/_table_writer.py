@@ -1,4 +1,4 @@
-"""Write tables in blocks of rows, so that they may exceed the memory."""
+"""Write tables in blocks of rows, for data larger than memory."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -24,7 +24,7 @@ _FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
 
 
 class _LineEnds:
-    """Text file that ends rows by a line feed alone."""
+    """Text file that ends rows with a line feed only."""
 
     def __init__(self, text: TextIOWrapper) -> None:
         self._text = text
@@ -35,7 +35,7 @@ class _LineEnds:
 
 
 class TableWriter(ExitStack):
-    """Writes columns block by block; the file appears when all of it is written.
+    """Write a table block by block; the file appears when it is complete.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class TableWriter(ExitStack):
 
 
 def arrow_column(column: Any) -> Any:
-    """Arrow array of a column, of text where its values are of several types."""
+    """Convert a column to an Arrow array, of text if types are mixed."""
     pa = import_optional("pyarrow", "tables")
     if hasattr(column, "to_pylist"):
         return column
@@ -145,7 +145,7 @@ def arrow_column(column: Any) -> Any:
 
 
 def _cells(column: Any) -> list[Any]:
-    """Python values; lists, which are label sets, become text such as cat|dog."""
+    """Return a column as Python values; lists of labels become ``cat|dog``."""
     if hasattr(column, "to_pylist"):
         try:
             column = column.to_pylist()
@@ -170,7 +170,7 @@ def _as_cell(cell: Any) -> Any:
 
 
 def neutral(cell: Any) -> Any:
-    """Keep a spreadsheet from computing a cell: text that begins like a formula."""
+    """Quote text that a spreadsheet would run as a formula."""
     if not isinstance(cell, str) or not cell.startswith(_FORMULA):
         return cell
     try:

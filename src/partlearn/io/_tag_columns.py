@@ -1,4 +1,4 @@
-"""Tags in the columns of a table: sets, lists, marks, weights, several annotators."""
+"""Read tags from columns of sets, lists, marks, weights or annotators."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -16,19 +16,17 @@ from partlearn._typing import Array, Mask
 from partlearn.candidates import Tags, is_missing_text
 from partlearn.io._errors import DataError, DataFormatError
 from partlearn.io._label_columns import (
-    Column,
     LabelSets,
-    TextColumn,
     all_names,
-    as_text_column,
+    label_cells,
     label_matrix,
     parse_sets,
     present_cells,
-    typed_column,
+    sum_labels,
     unmarked,
 )
-from partlearn.io._label_forms import NO, YES, find_form, marks, numbers
-from partlearn.io._options import Budget, Form, Limits
+from partlearn.io._label_forms import NO, YES, Cells, find_form, marks, numbers
+from partlearn.io._options import Form
 
 Written = Literal["sets", "lists", "marks", "weights", "annotators"]
 _SEPARATORS = ("|", ";", ",")
@@ -39,7 +37,7 @@ _NOTHING = {"[]", "{}", "()"}  # seen, and no tag
 
 @dataclass(frozen=True)
 class TagForm:
-    """Form in which a table holds tags, and in which results are written.
+    """Form of the tags in a table; results are written in the same form.
 
     Attributes
     ----------
@@ -57,7 +55,7 @@ class TagForm:
     sep: str = "|"
 
     def describe(self, tags: Tags) -> str:
-        """Say how the columns were read."""
+        """Describe how the columns were read."""
         n, q = tags.shape
         named = ", ".join(map(repr, self.columns[:5]))
         named += f" and {len(self.columns) - 5} more" if len(self.columns) > 5 else ""
@@ -110,7 +108,7 @@ class TagForm:
 
 
 def ordered_tags(chosen: Mask, scores: Array, classes: NDArray[Any]) -> list[list[str]]:
-    """Tags of each row, those of the largest scores first."""
+    """Return the tags of each row in descending order of score."""
     names = [str(name) for name in classes.tolist()]
     order = np.argsort(-scores, axis=1, kind="stable")
     return [
@@ -126,7 +124,7 @@ def tag_columns(
     sep: str | None = None,
     form: Form | None = None,
 ) -> tuple[Tags, TagForm]:
-    """Read the tags of a table that is in memory.
+    """Read the tag columns of a table in memory.
 
     Parameters
     ----------
@@ -158,11 +156,10 @@ def tag_columns(
     ([['live', 'rock'], ['live'], []], [0, 1, 3], 'sets')
     """
     chosen = list(labels)
-    typed: dict[str, Column] = {name: typed_column(columns[name]) for name in chosen}
+    texts = {name: label_cells(columns[name]) for name in chosen}
     try:
         if len(chosen) == 1 and form is None:
-            return _one_column(typed[chosen[0]], chosen[0], sep)
-        texts = {name: as_text_column(typed[name]) for name in chosen}
+            return _one_column(texts[chosen[0]], chosen[0], sep)
         cells = {name: present_cells(text) for name, text in texts.items()}
         names = [unmarked(name) for name in chosen]
         form = form or _several(cells, chosen, names)
@@ -181,8 +178,7 @@ def tag_columns(
         raise DataFormatError(str(error).rstrip("."), where=where) from None
 
 
-def _one_column(column: Column, name: str, sep: str | None) -> tuple[Tags, TagForm]:
-    text = as_text_column(column)
+def _one_column(text: Cells, name: str, sep: str | None) -> tuple[Tags, TagForm]:
     sets, used = _cells(text, sep, name)
     names = all_names(sets)
     if not names:
@@ -191,14 +187,14 @@ def _one_column(column: Column, name: str, sep: str | None) -> tuple[Tags, TagFo
             advice=f"Name the column of the tags with {argument('labels')}.",
         )
     rows = np.flatnonzero(_seen(text))
-    matrix = label_matrix(text, sets, names, Budget(Limits(), 0), np.float64)[rows]
+    matrix = label_matrix(text, sets, names)[rows]
     lists = sum(value.strip().startswith("[") for value in text.values)
     written: Written = "lists" if 2 * lists > len(text.values) else "sets"
     return Tags(matrix, names, rows=rows), TagForm(written, [name], used)
 
 
 def _several(cells: dict[str, Any], chosen: list[str], names: list[str]) -> Form:
-    """What several columns are: sets that annotators gave, weights or marks."""
+    """Infer whether columns hold sets of annotators, weights or marks."""
     if names != chosen:  # "candidate:rock"
         return "marks"
     texts = {text.strip().lower() for column in cells.values() for text in column[1]}
@@ -207,16 +203,13 @@ def _several(cells: dict[str, Any], chosen: list[str], names: list[str]) -> Form
     return "raters" if any(map(_SEVERAL.search, texts)) else find_form(cells)
 
 
-def _annotators(
-    columns: dict[str, TextColumn], sep: str | None
-) -> tuple[Tags, TagForm]:
+def _annotators(columns: dict[str, Cells], sep: str | None) -> tuple[Tags, TagForm]:
     chosen, texts = list(columns), list(columns.values())
     parsed = [_cells(t, sep, n) for n, t in columns.items()]
     names = all_names(*(sets for sets, _ in parsed))
     seen = np.column_stack([_seen(text) for text in texts])
-    votes = np.zeros((len(seen), len(names)))
-    for text, (sets, _) in zip(texts, parsed, strict=True):
-        votes += label_matrix(text, sets, names, Budget(Limits(), 0), np.float64)
+    named = [(text, sets) for text, (sets, _) in zip(texts, parsed, strict=True)]
+    votes = sum_labels(named, names)
     rows = np.flatnonzero(seen.any(axis=1))
     n_seen = seen[rows].sum(axis=1)
     shares = votes[rows] / n_seen[:, None]
@@ -225,14 +218,14 @@ def _annotators(
     return tags, TagForm("annotators", chosen, used)
 
 
-def _seen(column: TextColumn) -> Mask:
-    """Rows whose cell says something, be it that there is no tag."""
+def _seen(column: Cells) -> Mask:
+    """Return a mask of the rows whose cell is not missing."""
     said = np.array([not is_missing_text(value) for value in (*column.values, "")])
     return np.asarray(said[column.codes])
 
 
-def _cells(column: TextColumn, sep: str | None, name: str) -> tuple[LabelSets, str]:
-    """Tags of each distinct value, and what separates them."""
+def _cells(column: Cells, sep: str | None, name: str) -> tuple[LabelSets, str]:
+    """Return the tags of each distinct cell, and the separator."""
     said = [v for v in column.values if not is_missing_text(v)]
     values = [v for v in said if v.strip() not in _NOTHING]
     guesses = _SEPARATORS if sep is None else (sep,)
@@ -241,7 +234,7 @@ def _cells(column: TextColumn, sep: str | None, name: str) -> tuple[LabelSets, s
         if weights is not None:
             known = dict(zip(values, weights, strict=True))
             return [known.get(value, {}) for value in column.values], guess
-    bare = TextColumn(np.arange(len(values)), values)
+    bare = Cells(np.arange(len(values)), values)
     sets = parse_sets(bare, sep, f"column {name!r}")
     known = dict(zip(values, sets, strict=True))
     used = next((g for g in guesses if any(g in value for value in values)), "|")
@@ -249,7 +242,7 @@ def _cells(column: TextColumn, sep: str | None, name: str) -> tuple[LabelSets, s
 
 
 def _weights(values: list[str], sep: str) -> LabelSets | None:
-    """Read ``tag:weight``, if all tags are written so and some weight is a share."""
+    """Read ``tag:weight`` cells; None unless all are written so and some is a share."""
     read = [[_WEIGHTED.fullmatch(p.strip()) for p in v.split(sep)] for v in values]
     if not read or not all(match for cell in read for match in cell):
         return None

@@ -1,4 +1,4 @@
-"""Which variable of a file is what, and which way round it lies.
+"""Find the roles and the orientation of the variables in a file.
 
 The names and layouts are those met in public data: see the table of schemas in the
 user guide. What a file leaves open is an error that names the argument to settle it.
@@ -40,7 +40,7 @@ Ways = tuple[Direction, Direction]
 
 @dataclass(frozen=True)
 class _Parts:
-    """The variables that play a part: values and names, by role."""
+    """Values and names of variables by role."""
 
     values: dict[str, Any]
     names: dict[str, str]
@@ -52,7 +52,7 @@ class _Parts:
 
 @dataclass(frozen=True)
 class _Told:
-    """What is known of a file besides its variables."""
+    """Context that all steps of the assembly share."""
 
     options: ReadOptions
     budget: Budget
@@ -67,7 +67,7 @@ def _plain(name: str) -> str:
 
 
 def _flat(variables: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Variables and the fields of structs, under dotted names."""
+    """Yield variables and fields of structs by dotted name."""
     for name, value in variables.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name}.")
@@ -76,7 +76,7 @@ def _flat(variables: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, An
 
 
 def _plays(key: str, role: str, part: str) -> bool:
-    """Whether a name is one of a role, with "train" or "test" on either side."""
+    """Whether a name fits a role, with "train" or "test" on either side."""
     names = _ROLES[role]
     return re.fullmatch(rf"{part}({names})|({names}){part}", _plain(key)) is not None
 
@@ -107,7 +107,7 @@ def assemble(
     matlab: bool,
     notes: str = "",
 ) -> Bunch:
-    """Find the roles among named arrays and build the Bunch.
+    """Find the roles of named arrays and build the Bunch.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def assemble(
 
 
 def _main_part(flat: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return the struct (or the top level) that holds the data, and train/plain."""
+    """Return the struct or top level with the data, and "train" or ""."""
     for part in ("", "train"):
         holders = {
             key.rpartition(".")[0]
@@ -232,7 +232,7 @@ def _find(flat: dict[str, Any], part: str, options: ReadOptions) -> _Parts:
 
 
 def _choose_fold(parts: _Parts, options: ReadOptions) -> _Parts:
-    """Cells: views of the same rows are joined, folds are chosen from."""
+    """Join cells that are views of the same rows, or choose one of several folds."""
     X, labels = parts.values["data"], parts.labels
     if not isinstance(X, list):
         X = X.reshape(-1, 1) if X.ndim == 1 else X
@@ -265,14 +265,14 @@ def _shape(value: Any) -> tuple[int, int]:
 
 
 def _is_vector(value: Any, options: ReadOptions) -> bool:
-    """Tell vectors: one row or column is one, unless matrices are known to lie so."""
+    """Whether a value is a vector; single rows and columns are, if not ruled out."""
     if isinstance(value, list) or value.ndim == 1:
         return True
     return 1 in value.shape and options.label_orientation is None
 
 
 def _orient(parts: _Parts, options: ReadOptions) -> Ways:
-    """Where one sample is, in the data and in label matrices."""
+    """Return the orientation of the data and of the label matrices."""
     X, labels = parts.values["data"], parts.labels
     shapes = [_shape(v) for v in labels]
     readings: list[Ways] = [
@@ -403,7 +403,7 @@ def _candidate_matrix(
 
 
 def _set_matrix(sets: list[Any], told: _Told) -> tuple[Mask, list[str]]:
-    """Candidate sets as a list: of text, of lists of text, of vectors of numbers."""
+    """Read candidate sets given as text, lists of text or vectors of numbers."""
     as_text = [_members(value) for value in sets]
     names = _bunch.sort_names(list({name for row in as_text for name in row}))
     given = told.classes or []
@@ -438,7 +438,7 @@ def _truth(
 
 
 def _numbered(values: NDArray[Any], q: int, S: Mask | None, told: _Told) -> Indices:
-    """Class numbers as columns of the candidate matrix, counted from 0 or 1."""
+    """Convert class numbers that count from 0 or 1 to column numbers."""
     whole = _bunch.as_whole(values)
     if whole.dtype.kind == "f":
         raise DataFormatError("class numbers are missing or not whole", where="truth")

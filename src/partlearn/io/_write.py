@@ -1,4 +1,4 @@
-"""Writing data sets: to a temporary name first, then renamed."""
+"""Write data sets to files."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -102,7 +102,7 @@ def write(
 
 
 class _Parts:
-    """The parts of a Bunch, checked."""
+    """Validated parts of a Bunch."""
 
     def __init__(self, bunch: Any) -> None:
         X = bunch["data"]
@@ -161,7 +161,7 @@ class _Parts:
 
 
 def _check_evidence(parts: _Parts, kind: str) -> None:
-    """Weights and votes are written whole or not at all."""
+    """Raise if a format cannot hold the weights or votes."""
     if parts.evidence is None or kind == "npz":
         return
     form = "votes" if isinstance(parts.evidence, Votes) else "weights"
@@ -205,7 +205,7 @@ def _write_npz(file: BinaryIO, parts: _Parts) -> None:
 
 
 def _write_mat(file: BinaryIO, parts: _Parts) -> None:
-    """Return the schema of palm.seu.edu.cn: data m x d, labels q x m."""
+    """Write data m x d and labels q x m, the schema of palm.seu.edu.cn."""
     out: dict[str, Any] = {"data": parts.X, "partlearn_task": parts.task}
     if parts.candidates is not None:
         out["partial_target"] = parts.candidates.T.astype(np.uint8)
@@ -231,7 +231,7 @@ def _write_mat(file: BinaryIO, parts: _Parts) -> None:
 
 
 def _sets_fit(parts: _Parts) -> bool:
-    """Whether one column of sets says everything about the classes."""
+    """Whether one column of sets preserves the classes."""
     if any(n != n.strip() or not n or set(n) & set("|;,\"'\n\r") for n in parts.names):
         return False
     occurring = np.zeros(len(parts.names), dtype=bool)
@@ -246,9 +246,9 @@ def _texts(matrix: Mask, names: list[str]) -> list[str]:
 
 
 def _batches(parts: _Parts, as_sets: bool | None, safe: bool) -> Iterator[Any]:
-    """Blocks of rows as Arrow batches; `as_sets` is None where a note goes along.
+    """Yield Arrow batches of rows; `as_sets` is None if a note is stored.
 
-    Where they are to be `safe`, no text looks like a formula.
+    With `safe`, text that looks like a formula is quoted.
     """
     pa = import_optional("pyarrow", "tables")
     features = parts.features or [f"x{j}" for j in range(parts.X.shape[1])]
