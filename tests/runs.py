@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from partlearn.benchmark._task import task_of
+
 JOB = [
     "id",
     "data",
@@ -14,6 +16,11 @@ JOB = [
     "learner",
     "fold",
 ]
+
+
+def load_plan_data(plan, folder):
+    """Data sets of a plan that are in a folder, and those that are not."""
+    return task_of(plan).load(folder)
 
 
 class Row(dict):

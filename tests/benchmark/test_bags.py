@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.runs import load_plan_data
 
 from partlearn.benchmark import (
     PlanError,
     check_methods,
-    load_plan_data,
     parse_plan,
     run_plan,
 )

@@ -4,8 +4,9 @@ import gzip
 
 import numpy as np
 import pytest
+from tests.runs import load_plan_data
 
-from partlearn.benchmark import PlanError, load_plan_data, parse_plan
+from partlearn.benchmark import PlanError, parse_plan
 from partlearn.benchmark._data import find_file
 
 PLAN = """

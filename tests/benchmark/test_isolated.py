@@ -11,8 +11,9 @@ import pytest
 
 from partlearn._sizes import SIZES
 from partlearn.benchmark import _isolated
-from partlearn.benchmark._execute import PeakMemory
-from partlearn.benchmark._isolated import ChildDiedError, IsolatedProcess, process_bytes
+from partlearn.benchmark._execute import guard, highest_size
+from partlearn.benchmark._isolated import ChildDiedError, IsolatedProcess
+from partlearn.benchmark._records import Record
 
 
 @pytest.fixture(scope="module")
@@ -81,23 +82,28 @@ def test_memory_limit(child):
     assert len(child.call(bytes, (2**20,), megabytes=100)) == 2**20
 
 
-def test_peak_memory_sees_an_allocation():
-    if process_bytes(1) is None:
+def test_highest_size_sees_an_allocation():
+    before = highest_size(reset=True)
+    if before is None:
         pytest.skip("this system does not say the size of a process")
-    with PeakMemory(interval=0.001) as peak:
-        block = bytearray(64 * 2**20)
-        block[::4096] = b"x" * len(block[::4096])
-        time.sleep(0.05)
+    block = bytearray(64 * 2**20)
+    block[::4096] = b"x" * len(block[::4096])
     del block
-    assert 50 < peak.megabytes < 200
+    assert 50 < highest_size() - before < 200
+    assert highest_size(reset=True) - before < 40
 
 
-def test_peak_memory_is_none_where_unknown(monkeypatch):
-    monkeypatch.setattr("partlearn.benchmark._isolated.open", _absent, raising=False)
-    assert process_bytes(1) is None
-    with PeakMemory() as peak:
-        pass
-    assert peak.megabytes is None
+def test_records_have_no_peak_where_it_is_unknown(monkeypatch):
+    monkeypatch.setattr("partlearn.benchmark._execute.Path.read_text", _absent)
+    assert highest_size() is None
+    assert guard(1, Record).values == ()
+    monkeypatch.undo()
+    monkeypatch.setattr("partlearn.benchmark._execute.Path.read_text", _strange)
+    assert highest_size() is None
+
+
+def _strange(*args, **kwargs):
+    return "VmSize: 1 kB"
 
 
 def _absent(*args, **kwargs):

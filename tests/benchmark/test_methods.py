@@ -2,6 +2,7 @@
 
 import pytest
 
+from partlearn._registry import MethodError
 from partlearn.benchmark import (
     PlanError,
     check_methods,
@@ -34,7 +35,7 @@ def test_kinds_are_kept_apart():
     wrong = {"PLKNN": ["reducer", "selector"], "CENDA": ["learner", "selector"]}
     for name, kinds in wrong.items():
         for kind in kinds:
-            with pytest.raises(PlanError, match=name):
+            with pytest.raises(MethodError, match=name):
                 find_class(name, kind)
 
 
@@ -49,7 +50,7 @@ def test_kinds_are_kept_apart():
     ],
 )
 def test_unknown_classes(name, message):
-    with pytest.raises(PlanError, match=message):
+    with pytest.raises(MethodError, match=message):
         find_class(name, "reducer")
 
 
@@ -62,7 +63,7 @@ def test_seed_is_given_only_where_wanted():
 
 
 def test_unknown_parameter_suggests():
-    with pytest.raises(PlanError, match=r"no parameter `n_neighbour`.*`n_neighbors`"):
+    with pytest.raises(MethodError, match=r"no parameter `n_neighbour`.*`n_neighbors`"):
         build("CENDA", {"n_neighbour": 3}, "reducer")
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.runs import load_plan_data
 
 from partlearn.benchmark import (
     MultilabelPlan,
@@ -9,7 +10,6 @@ from partlearn.benchmark import (
     check_methods,
     list_plans,
     load_plan,
-    load_plan_data,
     parse_plan,
 )
 from partlearn.benchmark._multilabel import MultilabelTask

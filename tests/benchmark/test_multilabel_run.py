@@ -6,13 +6,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.runs import rows_of
+from tests.runs import load_plan_data, rows_of
 
 from partlearn import benchmark
 from partlearn.benchmark import (
     NO_LEARNER,
     SerialEngine,
-    load_plan_data,
     load_run,
     make_engine,
     run_plan,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from tests.runs import load_plan_data
 from tests.settling import few_iterations
 
 import partlearn
@@ -14,7 +15,6 @@ from partlearn.benchmark import (
     PlanError,
     check_methods,
     load_plan,
-    load_plan_data,
     parse_plan,
     run_plan,
 )

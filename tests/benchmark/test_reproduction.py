@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
+from tests.runs import load_plan_data
 
-from partlearn.benchmark import list_plans, load_plan, load_plan_data, run_plan
+from partlearn.benchmark import list_plans, load_plan, run_plan
 from partlearn.report import summarize
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.runs import rows_of
+from tests.runs import load_plan_data, rows_of
 from tests.settling import few_iterations
 
 from partlearn import benchmark
@@ -21,7 +21,6 @@ from partlearn.benchmark import (
     ProcessEngine,
     SerialEngine,
     Store,
-    load_plan_data,
     load_run,
     make_engine,
     run_plan,

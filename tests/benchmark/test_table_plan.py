@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.runs import load_plan_data
 
 from partlearn.benchmark import (
     PlanError,
     load_plan,
-    load_plan_data,
     load_run,
     parse_plan,
     run_plan,

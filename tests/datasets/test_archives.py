@@ -180,6 +180,7 @@ def flagged(data, name=b"w.npz"):
     ("spoil", "message"),
     [
         (flagged, "encrypted"),
+        (lambda d: d[:-6] + b"\xff\x7f\0\0" + d[-2:], "damaged"),  # before the start
         (lambda d: d.replace(b"\0\0\x08\0", b"\0\0\x63\0"), "damaged"),
         (lambda d: d[:60] + b"\xff" * 40 + d[100:], "damaged"),
     ],

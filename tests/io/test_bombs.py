@@ -215,3 +215,20 @@ def test_numbers_in_blocks(tmp_path):
     pq.write_table(pa.table({"a": [[1.0], [2.0]]}), path)
     with pytest.raises(DataFormatError, match="row 0 of column 'a': a feature is not"):
         number_matrix(read_columns(path), ["a"])
+
+
+@pytest.mark.parametrize("place", ["directory", "length"])
+def test_damaged_zip_is_a_data_error(place, tmp_path):
+    """Places outside of the file ended in OSError and EOFError without a name."""
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.csv", "a,candidates,truth\n" + "1,x|y,x\n" * 50)
+    data = bytearray(path.read_bytes())
+    if place == "directory":
+        data[-6:-2] = (2**15).to_bytes(4, "little")
+    else:
+        start = data.index(b"PK\x01\x02") + 20
+        data[start : start + 8] = (2**15).to_bytes(4, "little") * 2
+    path.write_bytes(data)
+    with pytest.raises(DataFormatError, match="the archive cannot be read"):
+        read(path)

@@ -12,11 +12,18 @@ import pandas as pd
 import pytest
 
 from partlearn._pages import visible
-from partlearn.report import to_csv, to_html, to_json, to_latex, to_markdown
+from partlearn.report import (
+    print_report,
+    to_csv,
+    to_html,
+    to_json,
+    to_latex,
+    to_markdown,
+)
 from partlearn.report._blocks import Cell, Section, Table, Text
 from partlearn.report._figures import plane
 from partlearn.report._format import pvalue, score, signed
-from partlearn.report._render import _template, console_print, in_markdown, named_tables
+from partlearn.report._render import _template, in_markdown, named_tables
 from partlearn.report._svg import COLORS, panels_svg
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -305,7 +312,7 @@ def test_a_dict_is_no_summary(summary):
         to_html({"title": summary.title})
 
 
-def test_a_terminal_cuts_no_number(capsys):
+def test_a_terminal_cuts_no_number(capsys, monkeypatch):
     from rich.console import Console
 
     rows = [[f"m{i}", *(Cell(f"+0.{i}{j:02}\n1/0/1") for j in range(30))]
@@ -314,7 +321,8 @@ def test_a_terminal_cuts_no_number(capsys):
     folded = Section("more", [Text("hidden")])
     section = Section("Title", [table, folded], "k", brief=True)
     sections = [section, Section("long", [Text("not brief")], "x")]
-    console_print(sections, Console(width=60, highlight=False))
+    monkeypatch.setattr("partlearn.report._render.document", lambda shown: shown)
+    print_report(sections, Console(width=60, highlight=False))
     text = capsys.readouterr().out
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= 60
@@ -325,5 +333,5 @@ def test_a_terminal_cuts_no_number(capsys):
     assert "not brief" not in text
     narrow = Table.of("too wide", ["method", "x" * 80], [["a", "y" * 80]])
     sections = [Section("Title", [narrow], "k", brief=True)]
-    console_print(sections, Console(width=40, highlight=False))
+    print_report(sections, Console(width=40, highlight=False))
     assert "yyy" in capsys.readouterr().out

@@ -49,7 +49,7 @@ from partlearn.benchmark._ranks import (
 from partlearn.benchmark._results import NO_LEARNER, Control, metric_sign
 from partlearn.benchmark._runner import run_plan, verify_run
 from partlearn.benchmark._store import BusyError, DamagedStoreError, Store, is_run_file
-from partlearn.benchmark._task import check_methods, load_plan_data
+from partlearn.benchmark._task import check_methods
 from partlearn.benchmark._toml import PlanError
 from partlearn.benchmark._tuned import CHOICES, choose, settings
 

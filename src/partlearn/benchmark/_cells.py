@@ -79,11 +79,6 @@ def grouped(frame: "DataFrame", names: Sequence[str]) -> Any:
     return frame.groupby(list(names), sort=False, dropna=False, observed=True)
 
 
-def deviation(values: Any) -> float:
-    """Standard deviation (ddof 1); NaN for a single value."""
-    return float(np.std(np.asarray(values), ddof=1)) if len(values) > 1 else np.nan
-
-
 def scores_of(plan: Plan, frame: "DataFrame") -> Scores:
     """Cells, folds and curves of a run.
 
@@ -165,8 +160,8 @@ def _cells(
     """Frames of the cells and of the points of their curves."""
     where = CELL[:-1]
     drawn = points if isinstance(plan, MultilabelPlan) else points.iloc[:0]
-    curves = _described(pd, drawn, [*CELL, "percentage"]).reset_index()
-    heights = _described(pd, curves.assign(value=curves["mean"]), CELL)
+    curves = _described(drawn, [*CELL, "percentage"]).reset_index()
+    heights = _described(curves.assign(value=curves["mean"]), CELL)
     errors, columns = (
         rows[rows["metric"] == name] for name in ("error", "reducer_n_components")
     )
@@ -174,10 +169,10 @@ def _cells(
     jobs = grouped(rows, where)["id"].nunique().rename("n_jobs").reset_index()
     cells = (
         jobs.merge(metrics, how="cross")
-        .join(_described(pd, folds, CELL), on=CELL)
+        .join(_described(folds, CELL), on=CELL)
         .join(grouped(scores, CELL)["id"].nunique().rename("n_scores"), on=CELL)
         .join(grouped(errors, where)["id"].nunique().rename("n_failed"), on=where)
-        .join(_described(pd, columns, where)["mean"].rename("n_features"), on=where)
+        .join(_described(columns, where)["mean"].rename("n_features"), on=where)
         .join(heights.add_prefix("curve_"), on=CELL)
         .fillna({"n_scores": 0, "n_failed": 0})
     )
@@ -196,11 +191,9 @@ def _cells(
     return cells[[*CELL, *names, "printed_std", "difference"]], curves
 
 
-def _described(pd: Any, frame: Any, by: Sequence[str]) -> Any:
+def _described(frame: Any, by: Sequence[str]) -> Any:
     """Mean and deviation of the values of each group."""
-    values = grouped(frame, by)["value"]
-    mean, std = values.agg(lambda v: v.to_numpy().mean()), values.agg(deviation)
-    return pd.DataFrame({"mean": mean.astype(float), "std": std.astype(float)})
+    return grouped(frame, by)["value"].agg(["mean", "std"])
 
 
 def _figures(plan: Plan) -> Callable[[tuple[Any, ...]], Figure]:

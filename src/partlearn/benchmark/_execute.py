@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import re
 import sys
 import threading
 import traceback
@@ -9,13 +10,14 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Self
+from pathlib import Path
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-from partlearn.benchmark._isolated import ChildDiedError, IsolatedProcess, process_bytes
+from partlearn.benchmark._isolated import ChildDiedError, IsolatedProcess
 from partlearn.benchmark._plan import Plan
-from partlearn.benchmark._records import Record, values_of
+from partlearn.benchmark._records import Record
 
 
 class _Local(threading.local):
@@ -28,42 +30,27 @@ class _Local(threading.local):
 _local = _Local()
 
 
-class PeakMemory:
-    """Context manager that samples the resident size of the process in a thread.
+def highest_size(*, reset: bool = False) -> float | None:
+    """Highest resident size of this process since the last reset.
 
     Parameters
     ----------
-    interval : float, default=0.02
-        Seconds between samples: peaks shorter than this may be missed.
+    reset : bool, default=False
+        Count anew from the present size.
 
-    Attributes
-    ----------
-    megabytes : float or None
-        Highest size above the size at entry; None where it cannot be measured.
+    Returns
+    -------
+    float or None
+        Megabytes; None where the system does not say (Linux does).
     """
-
-    def __init__(self, interval: float = 0.02) -> None:
-        self.interval = interval
-        self.megabytes: float | None = None
-        self._stop = threading.Event()
-
-    def __enter__(self) -> Self:
-        self._start = self._peak = process_bytes(1)
-        self._thread = threading.Thread(target=self._sample, daemon=True)
-        if self._start is not None:
-            self._thread.start()
-        return self
-
-    def _sample(self) -> None:
-        while not self._stop.wait(self.interval):
-            self._peak = max(self._peak or 0, process_bytes(1) or 0)
-
-    def __exit__(self, *error: object) -> None:
-        if self._start is not None:
-            self._stop.set()
-            self._thread.join()
-            peak = max(self._peak or 0, process_bytes(1) or 0)
-            self.megabytes = round((peak - self._start) / 2**20, 1)
+    try:
+        if reset:
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    kilobytes = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(kilobytes[1]) / 2**10 if kilobytes else None
 
 
 @lru_cache(maxsize=1)
@@ -95,20 +82,20 @@ def guard(threads: int, work: Callable[..., Record], *args: Any) -> Record:
     with (
         warnings.catch_warnings(record=True) as caught,
         _controller(len(sys.modules)).limit(limits=threads),
-        PeakMemory() as peak,
     ):
         warnings.simplefilter("always")
         # Comes when garbage is collected, in whichever job that happens to be.
         warnings.simplefilter("ignore", ResourceWarning)
+        before = highest_size(reset=True)
         try:
             record = work(*args)
         except Exception as error:
             record = Record.failed(error, traceback.format_exc())
     texts = {f"{w.category.__name__}: {w.message}" for w in caught}
-    memory = values_of({"peak_mb": peak.megabytes})
-    return replace(
-        record, warnings=tuple(sorted(texts)), values=(*record.values, *memory)
-    )
+    values, after = record.values, highest_size()
+    if before is not None and after is not None:
+        values += (("peak_mb", round(after - before, 1), None),)
+    return replace(record, warnings=tuple(sorted(texts)), values=values)
 
 
 def is_limited(plan: Plan) -> bool:

@@ -147,22 +147,11 @@ class IsolatedProcess:
         process.stdout.close()
 
 
-def process_bytes(column: int) -> int | None:
-    """Address space (column 0) or resident size (column 1) of this process.
-
-    Parameters
-    ----------
-    column : {0, 1}
-        Which size.
-
-    Returns
-    -------
-    int or None
-        Bytes; None where the system does not say.
-    """
+def _address_space() -> int | None:
+    """Bytes of the address space of this process; None where they are not known."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
-            pages = int(file.read().split()[column])
+            pages = int(file.read().split()[0])
     except OSError:
         return None
     return pages * os.sysconf("SC_PAGE_SIZE")
@@ -176,7 +165,7 @@ def _cap(seconds: float | None, megabytes: int | None) -> None:
     # Should the parent be stopped, nobody else would end this process.
     signal.alarm(0 if seconds is None else math.ceil(seconds) + 60)
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    used = process_bytes(0)
+    used = _address_space()
     soft = hard if megabytes is None or used is None else used + megabytes * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 

@@ -130,6 +130,11 @@ class Reduction(_Work):
         """Name for the progress bar."""
         return f"{self.data} {self.reducer.name}"
 
+    @property
+    def of_data(self) -> tuple[str, str]:
+        """Name and fingerprint of the data set."""
+        return self.data, self.fingerprint
+
 
 @dataclass(frozen=True)
 class Job(_Work):

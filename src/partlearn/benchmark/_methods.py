@@ -2,8 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from sklearn.base import clone
@@ -27,14 +26,6 @@ KINDS: dict[str, tuple[Role, ...]] = {
 }
 
 
-@contextmanager
-def _in_plan() -> Iterator[None]:
-    try:
-        yield
-    except MethodError as error:
-        raise PlanError(str(error)) from None
-
-
 def find_class(name: str, kind: str) -> type:
     """Find a class by name, in any case, or by ``package.module:Class``.
 
@@ -56,8 +47,7 @@ def find_class(name: str, kind: str) -> type:
     >>> find_class("cenda", "reducer").__name__
     'CENDA'
     """
-    with _in_plan():
-        return _registry.find(name, *KINDS[kind])
+    return _registry.find(name, *KINDS[kind])
 
 
 def build(
@@ -81,8 +71,7 @@ def build(
     estimator
         Not fitted.
     """
-    with _in_plan():
-        return _registry.build(name, params, *KINDS[kind], seed=seed)
+    return _registry.build(name, params, *KINDS[kind], seed=seed)
 
 
 def available(
@@ -115,7 +104,7 @@ def available(
                     _check(spec, build(spec.cls, params, kind))
                 if isinstance(plan, TunedPlan) and kind == "learner":
                     _check_search(spec, build(spec.cls, spec.params, kind))
-        except PlanError as error:
+        except (MethodError, PlanError) as error:
             if spec.optional and not known:
                 continue
             raise PlanError(f"{plan.name}: {kind} {spec.name!r}: {error}") from None

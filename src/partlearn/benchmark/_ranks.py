@@ -229,9 +229,7 @@ def nemenyi_critical_difference(
     return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
 
 
-def nemenyi_cliques(
-    ranks: Any, critical_difference: float
-) -> list[tuple[int, int, list[int]]]:
+def nemenyi_cliques(ranks: Any, critical_difference: float) -> list[list[int]]:
     """Find maximal groups of methods that do not differ significantly.
 
     Parameters
@@ -243,25 +241,24 @@ def nemenyi_cliques(
 
     Returns
     -------
-    list of (first, last, members)
-        Methods with the best and the worst rank of each group, and all its
-        members, as indices into ``ranks``; groups of one are left out.
+    list of list of int
+        Members of each group as indices into ``ranks``, the best rank first; groups
+        of one are left out.
 
     Examples
     --------
     >>> from partlearn.benchmark import nemenyi_cliques
     >>> nemenyi_cliques([1.2, 3.0, 1.8], 1.0)
-    [(0, 2, [0, 2])]
+    [[0, 2]]
     """
     ranks = np.asarray(ranks, dtype=float)
     order = np.argsort(ranks, kind="stable")
-    groups: list[tuple[int, int, list[int]]] = []
+    groups: list[list[int]] = []
     last_end = -1
     for start in range(order.size):
         inside = ranks[order] <= ranks[order[start]] + critical_difference
         end = int(np.flatnonzero(inside)[-1])
         if end > start and end > last_end:
-            members = [int(i) for i in order[start : end + 1]]
-            groups.append((members[0], members[-1], members))
+            groups.append(order[start : end + 1].tolist())
             last_end = end
     return groups

@@ -219,7 +219,7 @@ class _Session:
         self.folds: dict[tuple[str, str], dict[int | None, list[Any]]] = {}
         for item in self.items:  # two seeds of the noise may draw the same sets
             folds = self.folds.setdefault((item.name, item.fingerprint), {})
-            folds.update(self.task.folds(item))
+            folds |= self.task.folds(item)
         self._shared: dict[tuple[str, str], Any] = {}
         self._reduced: tuple[str, Any] = ("", None)
 
@@ -298,7 +298,7 @@ class _Session:
         return within_limits, (self.task.plan, _learn, *args)
 
     def _data(self, task: Reduction) -> Any:
-        key = _key(task)
+        key = task.of_data
         if key not in self._shared:
             name = f"{task.fingerprint}-{list(self.data).index(key)}"
             self._shared[key] = self.engine.share(self.data[key], name)
@@ -315,11 +315,7 @@ class _Session:
         return self._reduced[1]
 
     def _split(self, task: Reduction, fold: int) -> Any:
-        return self.folds[_key(task)][task.noise_seed][fold]
-
-
-def _key(task: Reduction) -> tuple[str, str]:
-    return task.data, task.fingerprint
+        return self.folds[task.of_data][task.noise_seed][fold]
 
 
 def _fit(

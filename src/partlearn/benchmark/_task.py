@@ -5,7 +5,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from partlearn.benchmark._data import BenchmarkData
@@ -92,26 +91,3 @@ def check_methods(plan: Plan) -> Plan:
     checked_plan = replace(plan, **checked)
     names = [method.name for method in checked_plan.compared]
     return replace(checked_plan, reference=plan.reference * (plan.reference in names))
-
-
-def load_plan_data(
-    plan: Plan, folder: str | Path | None
-) -> tuple[list[BenchmarkData], list[dict[str, str]]]:
-    """Load every data set of a plan that is there.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    folder : str, Path or None
-        Data folder.
-
-    Returns
-    -------
-    data : list of BenchmarkData
-        One per data set, r and noise seed. For a multi-label plan one per data set,
-        without noise, which belongs on training rows.
-    absent : list of dict
-        Those that are not there.
-    """
-    return task_of(plan).load(folder)

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import errno
 import lzma
 import shutil
 import struct
@@ -79,7 +80,10 @@ def _from_zip(archive: Path, suffix: str, folder: Path) -> None:
                     shutil.copyfileobj(source, target)
     except DownloadError:
         raise
-    except _DAMAGE as error:
+    except (*_DAMAGE, OSError) as error:
+        # A damaged directory names places before the start of the file (EINVAL).
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise
         said = "encrypted" if "password" in str(error) else "damaged, or no zip archive"
         raise DownloadError(
             f"{archive.name} is {said}",

@@ -3,20 +3,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import base64
-import hashlib
-import json
-import struct
-import zlib
-from importlib.resources import files
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from partlearn._extras import import_optional
-from partlearn._pages import visible
 from partlearn._typing import Array, Indices
 from partlearn.inspection._label_report import OPEN, SETTLED, LabelReport
+from partlearn.inspection._page import rendered
 
 # Ten colors that differ for most eyes and stand out on light and dark ground.
 _COLORS = (
@@ -37,25 +33,13 @@ _IMAGE_TYPES = {
 
 def label_page(report: LabelReport) -> str:
     """Render the report as HTML: no outside request, readable without a script."""
-    jinja2 = import_optional("jinja2", "Label reports", "report")
-    folder = files("partlearn.inspection").joinpath("templates")
-    script = folder.joinpath("label_report.js").read_text(encoding="utf-8")
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["visible"] = visible
-    template = environment.from_string(
-        folder.joinpath("label_report.html.j2").read_text(encoding="utf-8")
-    )
     places = _scaled(report.embedding)
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return template.render(
+    return rendered(
+        "label_report",
+        _embedded(report, places),
         r=report,
         settled=SETTLED,
         open=OPEN,
-        script=script,
-        script_digest=digest,
-        data=_embedded(report, places),
         points=_points(report, places),
         marks=_marks(report, places),
         bars=_bars(report),
@@ -75,9 +59,9 @@ def _scaled(Z: Array) -> Indices:
     return places.round().astype(np.intp)
 
 
-def _embedded(report: LabelReport, places: Indices) -> str:
-    """Rows for the script, as JSON that cannot end its element."""
-    content = {
+def _embedded(report: LabelReport, places: Indices) -> dict[str, Any]:
+    """Rows for the script."""
+    return {
         "names": report.names,
         "classes": report.classes,
         "label": report.label.tolist(),
@@ -88,8 +72,6 @@ def _embedded(report: LabelReport, places: Indices) -> str:
         "colors": _COLORS,
         "radius": _radius(report),
     }
-    text = json.dumps(content, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("&", "\\u0026")
 
 
 def _radius(report: LabelReport) -> float:
@@ -166,21 +148,7 @@ def _png(gray: Array) -> bytes:
     gray = np.where(np.isfinite(gray), gray, 0.0)  # such as pixels outside a picture
     low, high = float(gray.min()), float(gray.max())
     shade = 255 - 255 * (gray - low) / ((high - low) or 1.0)
-    lines = b"".join(b"\0" + row.tobytes() for row in shade.round().astype(np.uint8))
-
-    def section(kind: bytes, body: bytes) -> bytes:
-        return (
-            struct.pack(">I", len(body))
-            + kind
-            + body
-            + struct.pack(">I", zlib.crc32(kind + body))
-        )
-
-    height, width = gray.shape
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + section(b"IHDR", head)
-        + section(b"IDAT", zlib.compress(lines))
-        + section(b"IEND", b"")
-    )
+    images = import_optional("PIL.Image", "Pictures of arrays", "report")
+    buffer = io.BytesIO()
+    images.fromarray(shade.round().astype(np.uint8)).save(buffer, "PNG")
+    return buffer.getvalue()

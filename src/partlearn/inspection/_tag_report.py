@@ -2,20 +2,13 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-import base64
-import hashlib
-import json
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from partlearn._extras import import_optional
-from partlearn._pages import visible
 from partlearn.inspection._label_report import cell_text, row_columns
+from partlearn.inspection._page import rendered
 
 
 @dataclass(frozen=True)
@@ -152,28 +145,6 @@ def _row(
 
 def tag_page(report: TagReport) -> str:
     """Render the report as HTML: no outside request, readable without a script."""
-    jinja2 = import_optional("jinja2", "Label reports", "report")
-    folder = files("partlearn.inspection").joinpath("templates")
-    texts: Mapping[str, str] = {
-        name: folder.joinpath(name).read_text(encoding="utf-8")
-        for name in ("tag_report.js", "tag_report.html.j2", "label_report.html.j2")
-    }
-    script = texts["tag_report.js"]
-    style = re.search(r"<style>(.*?)</style>", texts["label_report.html.j2"], re.DOTALL)
-    assert style is not None
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["visible"] = visible
     names = [row.name for row in report.review]
     data = {"names": names, "classes": report.classes, "sep": report.sep}
-    text = json.dumps(data, separators=(",", ":"))
-    return environment.from_string(texts["tag_report.html.j2"]).render(
-        r=report,
-        style=style[1],
-        script=script,
-        script_digest=base64.b64encode(
-            hashlib.sha256(script.encode()).digest()
-        ).decode(),
-        data=text.replace("<", "\\u003c").replace("&", "\\u0026"),
-    )
+    return rendered("tag_report", data, r=report)

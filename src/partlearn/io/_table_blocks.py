@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import errno
 import json
 import sys
 import zlib
@@ -260,6 +261,11 @@ def _zipped(path: Path, limits: Limits | None) -> Iterator[tuple[Any, str]]:
             yield BufferedReader(file), format_of(Path(names[0]), None)
 
 
+_DAMAGED_ZIP = (
+    BadZipFile, RuntimeError, NotImplementedError, zlib.error, EOFError, OSError,
+)  # fmt: skip
+
+
 @contextmanager
 def _archive(path: Path, limits: Limits | None) -> Iterator[ZipFile]:
     """Open a zip archive; the declared sizes of its files are charged first."""
@@ -269,9 +275,13 @@ def _archive(path: Path, limits: Limits | None) -> Iterator[ZipFile]:
             for info in archive.infolist():
                 budget.charge(info.file_size, "the expanded archive")
             yield archive
-    except (BadZipFile, RuntimeError, NotImplementedError, zlib.error) as error:
+    except _DAMAGED_ZIP as error:
+        # A damaged directory names places before the start of the file (EINVAL).
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise
+        reason = str(error) or "it ends too soon"
         raise DataFormatError(
-            f"the archive cannot be read ({error})", path=path
+            f"the archive cannot be read ({reason})", path=path
         ) from None
 
 

@@ -184,7 +184,7 @@ def compare(
             "friedman_p": test.p_value,
             "iman_davenport_p": test.iman_davenport_p_value,
             "critical_difference": critical,
-            "cliques": tuple(tuple(members) for *_, members in cliques),
+            "cliques": tuple(map(tuple, cliques)),
         }
     return Comparison(
         cells["protocol"].iloc[0],

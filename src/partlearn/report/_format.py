@@ -45,28 +45,21 @@ def score(mean: float | None, std: float | None = None) -> str:
     return f"{mean:.3f}" if is_missing(std) else f"{mean:.3f} ± {std:.3f}"
 
 
+def number(value: float | None, form: str) -> str:
+    """Write a number by a format specification; a dash for none."""
+    return EMPTY if is_missing(value) else format(value, form)
+
+
 def signed(value: float | None) -> str:
     """Difference with its sign."""
-    return EMPTY if is_missing(value) else f"{value:+.3f}"
+    return number(value, "+.3f")
 
 
 def dims(value: float | None) -> str:
     """Mean number of columns."""
-    return EMPTY if is_missing(value) else f"{value:.1f}".removesuffix(".0")
+    return number(value, ".1f").removesuffix(".0")
 
 
 def pvalue(value: float | None) -> str:
     """Write a p value; small ones as a bound."""
-    if value is None or isnan(value):
-        return EMPTY
-    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def seconds(value: float | None) -> str:
-    """Seconds with three significant digits."""
-    return EMPTY if is_missing(value) else f"{value:.3g}"
-
-
-def megabytes(value: float | None) -> str:
-    """Memory in whole megabytes."""
-    return EMPTY if is_missing(value) else f"{value:.0f}"
+    return "< 0.0001" if value is not None and value < 0.0001 else number(value, ".4f")

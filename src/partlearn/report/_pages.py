@@ -17,9 +17,9 @@ from partlearn.report._format import (
     is_missing,
     method_name,
     metric_name,
+    number,
     pvalue,
     score,
-    seconds,
     signed,
 )
 from partlearn.report._sections import crossed
@@ -118,7 +118,7 @@ def _overview(s: Summary) -> Section:
             for o in part.itertuples()
         ]
         cells += [
-            ((_label(s, name),), None, seconds(times.get(name)))
+            ((_label(s, name),), None, number(times.get(name), ".3g"))
             for name in dict.fromkeys(part["method"])
         ]
         blocks.append(

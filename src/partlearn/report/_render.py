@@ -4,7 +4,7 @@
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -291,17 +291,9 @@ def print_report(
     sections : container of str, default=None
         Titles of those to print; by default all of the short version.
     """
-    console_print(document(summary), console, sections)
-
-
-def console_print(
-    sections: Iterable[_blocks.Section],
-    console: "Console",
-    titles: Container[str] | None = None,
-) -> None:
-    """Print paragraphs and tables of the brief sections, not what is folded."""
-    for section in sections:
-        if section.brief and (titles is None or section.title in titles):
+    # Paragraphs and tables of the brief sections, not what is folded.
+    for section in document(summary):
+        if section.brief and (sections is None or section.title in sections):
             console.print(visible(section.title), style="bold", markup=False)
             for block in section.blocks:
                 _print(block, console)

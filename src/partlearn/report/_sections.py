@@ -15,13 +15,12 @@ from partlearn.report._format import (
     data_name,
     dims,
     is_missing,
-    megabytes,
     method_name,
     metric_name,
+    number,
     plural,
     pvalue,
     score,
-    seconds,
     signed,
 )
 from partlearn.report._summarize import Summary
@@ -239,12 +238,6 @@ def published_section(
     return Section(title, [*tables, *folded], "published", brief=True)
 
 
-def records(frame: Any) -> list[dict[str, Any]]:
-    """Rows of a frame as dicts."""
-    rows: list[dict[str, Any]] = frame.to_dict("records")
-    return rows
-
-
 def closing_sections(summary: Summary) -> list[Section]:
     """Notes, costs, data, failures, facts."""
     kinds = {"reducer": "selector"} if summary.task == "multilabel" else {}
@@ -252,14 +245,14 @@ def closing_sections(summary: Summary) -> list[Section]:
         "method": lambda c: method_name(c["name"]),
         "kind": lambda c: kinds.get(c["kind"], c["kind"]),
         "runs": lambda c: str(c["n_runs"]),
-        "fit, s": lambda c: seconds(c["fit_time"]),
-        "use, s": lambda c: seconds(c["use_time"]),
+        "fit, s": lambda c: number(c["fit_time"], ".3g"),
+        "use, s": lambda c: number(c["use_time"], ".3g"),
     }
     caption = "Mean seconds per run"
     if summary.costs["peak_mb"].fillna(0).any():  # small data leave no trace
         caption += " and highest memory above the start of a run"
-        columns["peak memory, MB"] = lambda c: megabytes(c["peak_mb"])
-    costs = Table.by(caption, records(summary.costs), columns, n_names=2)
+        columns["peak memory, MB"] = lambda c: number(c["peak_mb"], ".0f")
+    costs = Table.by(caption, summary.costs.to_dict("records"), columns, n_names=2)
     there: list[Block] = [_data(summary)]
     if summary.absent:
         there.append(Text("Not there, left out:"))
