@@ -104,7 +104,7 @@ def test_votes_of_equal_rows_in_cenda(glass):
 
 @pytest.mark.shared
 def test_hard_choices_of_delin(glass):
-    X, y, S = glass
+    X, _, S = glass
     # Single precision loses nothing but the digits of the data themselves.
     single = X.astype(np.float32)
     fitted, wide = (
@@ -119,16 +119,14 @@ def test_hard_choices_of_delin(glass):
         np.testing.assert_allclose(
             fitted.label_confidence_, plain.label_confidence_, atol=1e-10
         )
-    # Ties are drawn by place: another order is another draw, and no worse.
-    named = plain.label_confidence_.argmax(axis=1)
-    orders = [np.random.default_rng(seed).permutation(len(X)) for seed in (0, 2)]
-    for new in orders:
+    # Draws among tied labels go with the content of rows and labels.
+    for new in (np.random.default_rng(seed).permutation(len(X)) for seed in (0, 2)):
         fitted = fit_briefly(DELIN(), X[new], S[new])
-        again = fitted.label_confidence_.argmax(axis=1)
-        assert (again == named[new]).mean() > 0.8
-        assert (plain.classes_[again] == y[new]).mean() > 0.68
-    turned = fit_briefly(DELIN(), X, S[:, ::-1]).label_confidence_[:, ::-1]
-    assert (turned.argmax(axis=1) == named).mean() > 0.8
+        np.testing.assert_allclose(
+            fitted.label_confidence_, plain.label_confidence_[new], atol=1e-10
+        )
+    turned = fit_briefly(DELIN(), X[:, ::-1], S[:, ::-1]).label_confidence_[:, ::-1]
+    np.testing.assert_allclose(turned, plain.label_confidence_, atol=1e-10)
 
 
 def test_folds_of_tuned_pca_on_pixels(digits):

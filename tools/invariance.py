@@ -1,11 +1,12 @@
 """Measure how far results depend on the order of rows, columns and classes.
 
 Each method is fitted on small data of several kinds (plain, wide, with duplicated rows,
-binary), as they are and in another order. The table gives the largest share of changed
-results over the kinds: predicted labels of the training rows for classifiers, selected
-features for selectors, most likely training labels and positions for reducers. A method
-may depend on an order only if its class declares it: ``_order_matters`` where random
-numbers are drawn along an axis, ``_ties_follow`` where ties are broken by the order.
+binary), as they are and in other orders. The table gives the largest share of changed
+results over the kinds and orders: predicted labels of the training rows for
+classifiers, selected features for selectors, most likely training labels and positions
+for reducers. A method may depend on an order only if its class declares it:
+``_order_matters`` where random numbers are drawn along an axis, ``_ties_follow`` where
+ties are broken by the order.
 
 ``python tools/invariance.py [NAMES]`` prints the table; a star marks declared axes.
 """
@@ -28,6 +29,7 @@ from tests.estimators import build
 
 AXES = ("rows", "columns", "classes")
 KINDS = ("plain", "wide", "duplicates", "binary")
+ORDERS = 5  # other orders of each axis
 TIE = 1e-9  # confidences that differ by less are level
 # With its defaults it removes all features of so few rows.
 SETTINGS: dict[str, dict[str, Any]] = {"PMLFSNF": {"alpha": 0.5}}
@@ -67,12 +69,39 @@ def positions(model: Any, X: NDArray[Any]) -> NDArray[Any]:
     return Z @ Z.T
 
 
-def changed(method: Method, kind: str, axis: str) -> float:
-    """Return the share of results that another order of an axis changes."""
+def fitted(method: Method, X: NDArray[Any], S: NDArray[Any]) -> Any:
+    """Fit a method with a fixed seed and without its warnings."""
+    parameters = inspect.signature(method.cls).parameters
+    seed = {"random_state": 0} if "random_state" in parameters else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return build(method.name, **seed, **SETTINGS.get(method.name, {})).fit(X, S)
+
+
+def changed(method: Method, kind: str, orders: int) -> dict[str, float]:
+    """Return the largest share of results that other orders change, by axis."""
     X, S = make_data(kind, method.role.startswith("multilabel"))
-    order = np.random.default_rng(1).permutation(
-        {"rows": X.shape[0], "columns": X.shape[1], "classes": S.shape[1]}[axis]
-    )
+    one = fitted(method, X, S)
+    sizes = {"rows": X.shape[0], "columns": X.shape[1], "classes": S.shape[1]}
+    return {
+        axis: max(
+            _changed(one, method, X, S, axis, draw.permutation(size))
+            for draw in map(np.random.default_rng, range(1, orders + 1))
+        )
+        for axis, size in sizes.items()
+    }
+
+
+def _changed(
+    one: Any,
+    method: Method,
+    X: NDArray[Any],
+    S: NDArray[Any],
+    axis: str,
+    order: NDArray[Any],
+) -> float:
+    """Compare a fitted method with one that was fitted in another order."""
+    back = np.argsort(order)
     T, R = X, S
     if axis == "rows":
         T, R = X[order], S[order]
@@ -80,48 +109,41 @@ def changed(method: Method, kind: str, axis: str) -> float:
         T = X[:, order]
     else:
         R = S[:, order]
-    seed = {"random_state": 0} if "random_state" in _parameters(method) else {}
-    seed |= SETTINGS.get(method.name, {})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        one = build(method.name, **seed).fit(X, S)
-        two = build(method.name, **seed).fit(T, R)
-        old = result(one, X, method.role)
-        # New rows in the old order, so that only the fit differs.
-        new = result(two, X[:, order] if axis == "columns" else X, method.role)
-        if method.role == "reducer":
-            if axis == "rows":
-                new = new[np.argsort(order)]
-            if axis == "classes":
-                new = new[:, np.argsort(order)]
-            A = positions(one, X)
-            B = positions(two, X[:, order] if axis == "columns" else X)
-            moved = np.abs(A - B).max(axis=1) > SAME * np.abs(A).max()
-            return float(np.mean((old != new).any(axis=1) | moved))
+    two = fitted(method, T, R)
+    # New rows in the old order, so that only the fit differs.
+    rows = X[:, order] if axis == "columns" else X
+    old, new = result(one, X, method.role), result(two, rows, method.role)
+    if method.role == "reducer":
+        if axis == "rows":
+            new = new[back]
+        if axis == "classes":
+            new = new[:, back]
+        A, B = positions(one, X), positions(two, rows)
+        moved = np.abs(A - B).max(axis=1) > SAME * np.abs(A).max()
+        return float(np.mean((old != new).any(axis=1) | moved))
     if method.role.endswith("selector") and axis == "columns":
-        new = new[np.argsort(order)]
+        new = new[back]
     elif method.role == "learner" and axis == "classes":
         new = order[new]
     elif method.role == "multilabel learner" and axis == "classes":
-        new = new[:, np.argsort(order)]
+        new = new[:, back]
     if old.dtype == bool and old.ndim == 1:  # of the selected features
         return float(np.sum(old & ~new) / max(1, old.sum()))
     return float(np.mean((old != new).reshape(len(old), -1).any(axis=1)))
 
 
-def _parameters(method: Method) -> Any:
-    return inspect.signature(method.cls).parameters
-
-
-def table(names: list[str] | None = None) -> dict[str, dict[str, dict[str, float]]]:
+def table(
+    names: list[str] | None = None, orders: int = ORDERS
+) -> dict[str, dict[str, dict[str, float]]]:
     """Return the share by method, axis and kind of data."""
-    return {
-        name: {
-            axis: {kind: changed(method, kind, axis) for kind in KINDS} for axis in AXES
-        }
-        for name, method in methods().items()
-        if not names or name in names
-    }
+    shares = {}
+    for name, method in methods().items():
+        if not names or name in names:
+            by_kind = {kind: changed(method, kind, orders) for kind in KINDS}
+            shares[name] = {
+                axis: {kind: by_kind[kind][axis] for kind in KINDS} for axis in AXES
+            }
+    return shares
 
 
 def declared(cls: type) -> set[str]:
@@ -144,6 +166,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--orders", type=int, default=ORDERS, help="of each axis")
     arguments = parser.parse_args()
     known = methods()
     bar = "=" * 28 + ("  " + "=" * 14) * len(AXES)
@@ -151,7 +174,7 @@ def main() -> None:
     print(f"{'method':28}" + "".join(f"  {axis:14}" for axis in AXES))
     print(bar)
     for name in arguments.names or known:
-        shares = table([name])[name]
+        shares = table([name], arguments.orders)[name]
         cells = []
         for axis in AXES:
             worst = max(shares[axis], key=lambda kind: shares[axis][kind])

@@ -6,6 +6,7 @@ import scipy.linalg
 from scipy.linalg import subspace_angles
 from sklearn.datasets import make_circles
 from sklearn.metrics.pairwise import rbf_kernel
+from tests.settling import fit_briefly
 
 from partlearn._math.graphs import vote
 from partlearn.candidates import make_candidates
@@ -71,17 +72,36 @@ def test_transform_compares_with_training_rows(problem):
     def kernel(A, B):
         return rbf_kernel(A, B, gamma=0.05)
 
-    ours = DELIN(2, kernel=kernel, max_iter=3).fit(X, S)
+    ours = fit_briefly(DELIN(2, kernel=kernel, max_iter=3), X, S)
     Xs = (X - ours.mean_) / ours.scale_
     np.testing.assert_allclose(
         ours.transform(X[:5]), kernel(Xs[:5], Xs) @ ours.components_.T
     )
-    named = DELIN(2, kernel="rbf", max_iter=3, standardize=False).fit(X, S)
+    named = DELIN(2, kernel="rbf", max_iter=3, standardize=False)
+    fit_briefly(named, X, S)
     np.testing.assert_allclose(
         named.transform(X[:5]), rbf_kernel(X[:5], X) @ named.components_.T
     )
     assert not hasattr(ours, "inverse_transform")
     assert hasattr(DELIN(), "inverse_transform")
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_no_order_matters(problem, kernel):
+    X, S, _ = problem
+    plain = fit_briefly(DELIN(2, kernel=kernel, max_iter=5), X, S)
+    rng = np.random.default_rng(0)
+    rows, labels = rng.permutation(len(X)), rng.permutation(S.shape[1])
+    other = fit_briefly(
+        DELIN(2, kernel=kernel, max_iter=5), X[rows], S[rows][:, labels]
+    )
+    np.testing.assert_allclose(
+        other.label_confidence_, plain.label_confidence_[rows][:, labels], atol=1e-12
+    )
+    # Small eigenvalues of the kernel matrix carry rounding into the directions.
+    np.testing.assert_allclose(
+        np.abs(other.transform(X)), np.abs(plain.transform(X)), atol=1e-6
+    )
 
 
 def test_wrong_kernel_shape_is_named(problem):

@@ -23,6 +23,7 @@ from partlearn.base._fit_input import (
 )
 from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
 from partlearn.base._multilabel import BaseMultilabelClassifier, drop_empty
+from partlearn.base._orders import Orders, content_orders
 from partlearn.base._parameters import COUNT, PARAMETERS
 from partlearn.base._reducer import (
     BaseReducer,

@@ -27,25 +27,25 @@ from partlearn._array_api import (
     same_namespace,
 )
 from partlearn._math.blocks import lazy_rows, refuse_blocks
-from partlearn._math.crossfit import in_data_order, settled_orders
+from partlearn._math.crossfit import in_data_order
 from partlearn._math.graphs import TiedNeighbors
 from partlearn._math.linalg import Standardized, column_moments, fix_signs, standardize
 from partlearn._math.neighbors import self_neighbors
 from partlearn._progress import iterations
-from partlearn._typing import Array, Indices, Mask
+from partlearn._typing import Array, Mask
 from partlearn.base._fit_input import (
     check_informative,
     refuse_weights,
     validate_evidence,
 )
 from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
+from partlearn.base._orders import Orders, content_orders
 from partlearn.candidates import Evidence, labels_settled, warn_at_max_iter, warn_caller
 from partlearn.model_selection import held_out_hits, one_standard_error_rule
 
 # With a whole standard error the smallest number lost up to 0.03 accuracy on Lost.
 _ERRORS = 0.5
 _FOLDS, _NEIGHBORS = 5, 10
-Orders = tuple[Indices, Indices]  # of rows and columns, by their content
 
 
 def most_directions(X: Any, S: Mask) -> int:
@@ -232,18 +232,21 @@ class BaseReducer(
 
     def _validate_in_order(
         self, X: Any, y: Any, *, center: bool = False
-    ) -> tuple[Standardized, Evidence, Orders]:
-        """As `_validate_evidence`, rows and columns in the order of their content.
+    ) -> tuple[Standardized, Mask, NDArray[Any], Orders]:
+        """As `_validate_evidence`, everything in the order of its content.
 
-        Ties, draws and what rounding decides then do not depend on the order of the
-        data. `_finish` takes the orders back, which are returned too.
+        Returns the rows, their candidates, the first confidences, and the orders, which
+        `_finish` undoes.
         """
-        X, labels = self._check_wanted(X, y)
-        rows, columns = settled_orders(X, labels.weights)
+        X, evidence = self._check_wanted(X, y)
+        orders = content_orders(X, evidence.weights)
+        rows, columns, labels = orders
         matrix = self._standardize_fit(X[rows][:, columns], center)
         for name in ("mean_", "scale_"):
             setattr(self, name, in_data_order(getattr(self, name), columns))
-        return matrix, labels[rows], (rows, columns)
+        evidence = evidence[rows]
+        F = evidence.first_confidence()
+        return matrix, evidence.candidates[:, labels], F[:, labels], orders
 
     def _check_wanted(self, X: Any, y: Any) -> tuple[Any, Evidence]:
         """Check what `fit` got, and choose the number of directions if asked to."""
@@ -321,8 +324,8 @@ class BaseReducer(
     ) -> Self:
         """Record directions, the columns of `P`, confidences and objective."""
         if orders is not None:
-            rows, columns = orders
-            F, P = in_data_order(F, rows), in_data_order(P, columns)
+            F = in_data_order(F, orders.rows)[:, np.argsort(orders.labels)]
+            P = in_data_order(P, orders.columns)
         self._warn_if_fewer(P.shape[1], why)
         self._set_components(P, values)
         self.label_confidence_ = namespace(F).astype(F, P.dtype, copy=False)

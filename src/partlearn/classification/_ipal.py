@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
 from partlearn._math.blocks import lazy_rows
-from partlearn._math.crossfit import in_data_order, settled_orders
+from partlearn._math.crossfit import in_data_order
 from partlearn._math.graphs import (
     few_candidates,
     lift,
@@ -24,7 +24,7 @@ from partlearn._math.simplex import nnls_from_gram
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import PARAMETERS, BaseCandidateClassifier
+from partlearn.base import PARAMETERS, BaseCandidateClassifier, content_orders
 from partlearn.candidates import (
     initial_confidence,
     labels_settled,
@@ -33,6 +33,7 @@ from partlearn.candidates import (
 
 __all__ = ["IPAL"]
 
+_TIE = 1e-12  # confidences that differ by this share are level
 # Squared residuals of unit rows are differences of numbers near one.
 _ROUNDING = 64 * np.finfo(np.float64).eps
 
@@ -111,9 +112,6 @@ class IPAL(BaseCandidateClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
-    # Seen on zeros and ones. Probably rounding decides which of equally near rows of
-    # unit length is nearer, and sums over columns in another order are rounded so.
-    _ties_follow = ("columns",)
     _parameter_constraints = PARAMETERS | {
         "alpha": [Interval(Real, 0, 1, closed="left")],
         "restrict_to_neighbors": ["boolean"],
@@ -159,10 +157,11 @@ class IPAL(BaseCandidateClassifier):
         """
         X, S, confidence = self._validate_fit(X, y, confidence)
         start = initial_confidence(confidence, S)
-        # Equally near rows are taken in the order of their content.
-        order, _ = settled_orders(X, start)
-        start, S = start[order], S[order]
-        self._X = normalize(X[order])
+        # Rounding decides between equally near rows of unit length, and between labels
+        # of equal confidence: all is computed in the order of the content.
+        order, self._columns, names = content_orders(X, start)
+        start, S = start[order][:, names], S[order][:, names]
+        self._X = normalize(X[order][:, self._columns])
         neighbors = self_neighbors(self._X, self.n_neighbors, n_jobs=self.n_jobs)
         H = rebuilding_graph(self._X, neighbors)
         F, self.n_iter_, settled = propagate(
@@ -170,10 +169,13 @@ class IPAL(BaseCandidateClassifier):
         )
         if not settled:
             warn_at_max_iter(self.max_iter)
-        self._labels = np.argmax(correct_class_mass(F, start), axis=1)
-        self._seen = S.any(axis=0)
+        mass = correct_class_mass(F, start)
+        best = mass >= mass.max(axis=1, keepdims=True) * (1 - _TIE)
+        self._labels = names[np.argmax(best, axis=1)]
+        self._seen = np.any(S, axis=0)[np.argsort(names)]
         self.disambiguated_ = in_data_order(self.classes_[self._labels], order)
-        self.label_confidence_ = in_data_order(F.astype(X.dtype, copy=False), order)
+        F = in_data_order(F, order)[:, np.argsort(names)]
+        self.label_confidence_ = F.astype(X.dtype, copy=False)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -197,7 +199,7 @@ class IPAL(BaseCandidateClassifier):
         return inverse / inverse.sum(axis=1, keepdims=True)
 
     def _scores(self, X: Any) -> NDArray[Any]:
-        X = normalize(self._validate_predict(X))
+        X = normalize(self._validate_predict(X)[:, self._columns])
         _, neighbors = query_neighbors(self._X, X, self.n_neighbors, n_jobs=self.n_jobs)
         G, b = neighbor_grams(X, self._X, neighbors)
         w = nnls_from_gram(G, b)

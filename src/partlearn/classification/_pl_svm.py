@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from partlearn._math.crossfit import drawn_order
 from partlearn._math.linalg import column_moments, standardize
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
@@ -408,8 +409,6 @@ class PLSVMCV(BaseScoreClassifier):
 
     # The weights of every class and feature are drawn to start.
     _order_matters = ("classes", "columns")
-    # Seen on small data with more features than rows; probably the folds, drawn by row.
-    _ties_follow = ("rows",)
     _parameter_constraints = PLSVM._parameter_constraints | {"lams": ["array-like"]}
 
     def __init__(
@@ -456,10 +455,11 @@ class PLSVMCV(BaseScoreClassifier):
         X, S, confidence = self._validate_fit(X, y, confidence, ensure_min_samples=2)
         lams = self._check_lams()
         F = None if confidence is None else np.asarray(confidence)
-        initial_confidence(F, S)  # refuses what would fail in the first fold
+        start = initial_confidence(F, S)  # refuses what would fail in the first fold
         rng = check_random_state(self.random_state)
         fold = np.empty(len(S), dtype=np.intp)
-        fold[rng.permutation(len(S))] = np.arange(len(S)) % min(self.cv, len(S))
+        # Folds follow the content of the rows, so that their order changes nothing.
+        fold[drawn_order(X, start, rng)] = np.arange(len(S)) % min(self.cv, len(S))
         seed = int(rng.randint(_MAX_SEED))
         columns = recoded(S)
         rates = Parallel(n_jobs=self.n_jobs)(

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from partlearn._math.graphs import reconstruction_graph
@@ -169,13 +168,11 @@ class PLDA(BaseReducer):
         self : PLDA
             The fitted reducer.
         """
-        matrix, labels, orders = self._validate_in_order(X, y, center=True)
-        S = labels.candidates
+        matrix, S, F, orders = self._validate_in_order(X, y, center=True)
         basis = ThinBasis(matrix)
         # Rows are compared by their angle: where `transform` does not center them, they
         # keep their distance from the origin here too.
         origin = np.zeros_like(matrix.mean) if self.standardize else matrix.mean
-        F: NDArray[Any] = labels.first_confidence()
         neighbors = None
         beta = self.beta
         objective = []

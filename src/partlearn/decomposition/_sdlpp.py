@@ -159,12 +159,11 @@ class SDLPP(BaseReducer):
         self : SDLPP
             The fitted reducer.
         """
-        matrix, labels, orders = self._validate_in_order(X, y)
+        matrix, _, F, orders = self._validate_in_order(X, y)
         basis = ThinBasis(matrix)
         # Coordinates in which the data have their rank as number of columns.
         rows = basis.left(np.diag(basis.s)).astype(np.float64)
         d = matrix.shape[1]
-        F: NDArray[Any] = labels.first_confidence()
         Z, neighbors, objective = rows, None, []
         for _ in iterations("SDLPP", self.max_iter):
             distances, neighbors = self._neighbors(normalize(Z), neighbors)

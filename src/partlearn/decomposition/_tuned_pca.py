@@ -215,10 +215,10 @@ class TunedPCA(BaseReducer):
 
     def _held_out_hits(
         self, X: Any, labels: Evidence, rng: np.random.RandomState
-    ) -> tuple[Mask, Mask]:
-        """Whether neighbors name a candidate (grid, m), and rows held out (m,)."""
+    ) -> tuple[Array, Mask]:
+        """How often neighbors name a candidate (grid, m), and rows held out (m,)."""
         m = X.shape[0]
-        hits = np.zeros((len(self.grid_), m), dtype=bool)
+        hits = np.zeros((len(self.grid_), m))
         held_out = np.zeros(m, dtype=bool)
         enough = m if leading_rank(X.shape) is None else SIZES.tuned_pca_rows
         fold = np.empty(m, dtype=np.intp)
@@ -242,7 +242,7 @@ class TunedPCA(BaseReducer):
                 break
         return hits, held_out
 
-    def _hits(self, Z: Array, Q: Array, labels: Evidence, held: Mask) -> Mask:
+    def _hits(self, Z: Array, Q: Array, labels: Evidence, held: Mask) -> Array:
         F = labels.first_confidence()
         if self.reducer is not None:
             with warnings.catch_warnings():

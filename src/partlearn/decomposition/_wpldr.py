@@ -190,10 +190,8 @@ class WPLDR(BaseReducer):
         self : WPLDR
             The fitted reducer.
         """
-        matrix, labels, orders = self._validate_in_order(X, y)
-        S = labels.candidates
+        matrix, S, F, orders = self._validate_in_order(X, y)
         space = WhitenedSpace(matrix, self.mu)
-        F: NDArray[Any] = labels.first_confidence()
         values, vectors = space.dependence(F)
         r = self._count(values)
         most = self._most(space.rank, S.shape[1])

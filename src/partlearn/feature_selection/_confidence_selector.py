@@ -15,7 +15,7 @@ from partlearn._math.graphs import TiedNeighbors, vote_weights
 from partlearn._math.neighbors import reference_rows
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
-from partlearn._typing import Indices, Mask
+from partlearn._typing import Array, Indices, Mask
 from partlearn.base import (
     COUNT,
     PARAMETERS,
@@ -240,8 +240,8 @@ def try_sizes(
     standardize: bool,
     X: Any,
     S: Mask,
-) -> Mask:
-    """Whether neighbors of held-out rows `X` name a candidate, (n_sizes, len(X)).
+) -> Array:
+    """How often neighbors of held-out rows `X` name a candidate, (n_sizes, len(X)).
 
     They are searched among the training rows `data` in the first features of `order`.
     """

@@ -17,11 +17,13 @@ from partlearn._math.graphs import vote
 from partlearn._math.neighbors import query_neighbors
 from partlearn._typing import Array, Mask
 
+_TIE = 1e-12  # votes that differ by this share are level
+
 
 def held_out_hits(
     spaces: Iterable[tuple[Any, Any]], F: NDArray[Any], S: Mask, n_neighbors: int = 10
-) -> Mask:
-    """Whether neighbors of held-out rows name one of their candidates.
+) -> Array:
+    """How often neighbors of held-out rows name one of their candidates.
 
     Parameters
     ----------
@@ -36,8 +38,9 @@ def held_out_hits(
 
     Returns
     -------
-    hits : ndarray of bool, shape (n_models, n)
-        One row per model.
+    hits : ndarray of shape (n_models, n)
+        One row per model: 1 if the label with most votes is a candidate, else 0; the
+        share of candidates among labels that tie for most votes.
 
     Examples
     --------
@@ -45,13 +48,14 @@ def held_out_hits(
     >>> from partlearn.model_selection import held_out_hits
     >>> Z, Q = np.array([[0.0], [5.0]]), np.array([[1.0], [2.0]])
     >>> held_out_hits([(Z, Q)], np.eye(2), np.array([[1, 0], [0, 1]], bool), 1)
-    array([[ True, False]])
+    array([[1., 0.]])
     """
-    rows = np.arange(len(S))
-    named = (
-        vote(F, query_neighbors(Z, Q, n_neighbors)[1]).argmax(axis=1) for Z, Q in spaces
-    )
-    return np.array([S[rows, label] for label in named])
+    hits = []
+    for Z, Q in spaces:
+        V = vote(F, query_neighbors(Z, Q, n_neighbors)[1])
+        named = V.max(axis=1, keepdims=True) * (1 - _TIE) <= V
+        hits.append((named & S).sum(axis=1) / named.sum(axis=1))
+    return np.array(hits)
 
 
 def one_standard_error_rule(

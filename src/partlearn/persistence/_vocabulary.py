@@ -26,6 +26,7 @@ ATTRIBUTES = {
     "_S": "flag[neighbors, classes]",
     "_X": "matrix[neighbors, features]",
     "_chosen": "maybe whole",
+    "_columns": "index(features)[features]",
     "_confidence": "maybe share[samples, classes]",
     "_in_blocks": "flag",
     "_labels": "index(classes)[neighbors]",
