@@ -48,11 +48,7 @@ def validate_evidence(
     labels : Evidence
         Checked labels.
     """
-    X = _validate_either(estimator, X, check_params, blocks=blocks)
-    labels = check_evidence(to_numpy(in_memory(y)))
-    estimator.classes_ = follow(labels.classes, X)
-    _same_length(X, labels)
-    return X, labels
+    return _validated(estimator, X, y, check_evidence, blocks, check_params)
 
 
 def validate_tags(estimator: Any, X: Any, y: Any) -> tuple[Any, Tags]:
@@ -75,11 +71,22 @@ def validate_tags(estimator: Any, X: Any, y: Any) -> tuple[Any, Tags]:
         Checked tags.
     """
     options = {"accept_sparse": "csr", "order": "C", "ensure_min_samples": 2}
-    X = _validate_either(estimator, X, options, blocks=True)
-    tags = check_tags(to_numpy(in_memory(y)))
-    estimator.classes_ = follow(tags.classes, X)
-    _same_length(X, tags)
-    return X, tags
+    return _validated(estimator, X, y, check_tags, True, options)
+
+
+def _validated(
+    estimator: Any, X: Any, y: Any, check: Any, blocks: bool, params: dict[str, Any]
+) -> tuple[Any, Any]:
+    """Check rows, in memory or in blocks, and labels by `check`; set ``classes_``."""
+    rows = as_rows(X) if blocks else None
+    if rows is None:
+        X = _validate_features(estimator, X, params)
+    else:
+        X = _validate_blocks(estimator, rows, params)
+    labels = check(to_numpy(in_memory(y)))
+    estimator.classes_ = follow(labels.classes, X)
+    check_same_length(X.shape[0], labels.shape[0])
+    return X, labels
 
 
 def validate_partial_data(
@@ -118,7 +125,7 @@ def validate_partial_data(
     X = _validate_features(estimator, X, check_params)
     refuse_weights(estimator, y)
     estimator.classes_, S = check_candidates(y, empty=empty)
-    _same_length(X, S)
+    check_same_length(X.shape[0], len(S))
     return X, S
 
 
@@ -140,15 +147,6 @@ def refuse_weights(estimator: Any, y: Any) -> None:
             "but PLECOC at their start; or pass `y.candidates` to learn from the sets "
             "alone."
         )
-
-
-def _validate_either(
-    estimator: Any, X: Any, check_params: dict[str, Any], *, blocks: bool
-) -> Any:
-    """Check rows in memory or, where the estimator takes them, in blocks."""
-    if (rows := as_rows(X)) is not None and blocks:
-        return _validate_blocks(estimator, rows, check_params)
-    return _validate_features(estimator, X, check_params)
 
 
 def _validate_features(estimator: Any, X: Any, check_params: dict[str, Any]) -> Any:
@@ -192,11 +190,12 @@ def _checked_block(
     return canonical(X)
 
 
-def _same_length(X: Any, labels: Any) -> None:
-    if labels.shape[0] != X.shape[0]:
+def check_same_length(n_rows: int, n_labels: int) -> None:
+    """Refuse labels that are not as many as the rows."""
+    if n_labels != n_rows:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: X has "
-            f"{X.shape[0]} rows, y has {labels.shape[0]}."
+            f"{n_rows} rows, y has {n_labels}."
         )
 
 

@@ -28,7 +28,12 @@ from partlearn._sklearn_compat import (
     safe_indexing,
 )
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import PARAMETERS, BaseCandidateClassifier, check_two_classes
+from partlearn.base import (
+    PARAMETERS,
+    BaseCandidateClassifier,
+    check_same_length,
+    check_two_classes,
+)
 from partlearn.candidates import (
     VOTE_STATE,
     BagRule,
@@ -223,11 +228,7 @@ class CandidateClassifier(BaseCandidateClassifier):
         labels = check_evidence(y)
         self.classes_ = labels.classes
         check_two_classes(self.classes_, type(self).__name__)
-        if num_samples(X) != len(labels):
-            raise ValueError(
-                "Found input variables with inconsistent numbers of samples: X has "
-                f"{num_samples(X)} rows, y has {len(labels)}."
-            )
+        check_same_length(num_samples(X), len(labels))
         weight = _checked_weight(sample_weight, len(labels))
         rule = BagRule.of(self, bags, labels)
         rng = check_random_state(self.random_state)

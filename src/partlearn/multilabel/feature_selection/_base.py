@@ -18,6 +18,7 @@ from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS, BaseSelector, validate_partial_data
 from partlearn.candidates import warn_at_max_iter
+from partlearn.multilabel._scaled_rows import scaled_rows
 
 Factors = TypeVar("Factors")
 Sweeps = Iterable[tuple[Factors, float]]
@@ -145,6 +146,7 @@ class PMLSelector(BaseSelector):
         "t": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
     }
     _non_negative = True  # whether the method needs features without a sign
+    _symmetric = False  # whether `scale` brings columns to [-1, 1], not to [0, 1]
     _least_rows = 1
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -224,8 +226,10 @@ class PMLSelector(BaseSelector):
             ensure_min_samples=self._least_rows,
         )
         X = X.astype(np.float64)
-        if self.scale:
-            X = self._rescale(X)
+        if self.scale and self._symmetric:
+            X = scaled_rows(X, bias=False)[0].dense()
+        elif self.scale:
+            X = unit_interval(X)
         elif self._non_negative and X.shape[0] and X.min() < 0:
             name = type(self).__name__
             raise ValueError(
@@ -233,11 +237,6 @@ class PMLSelector(BaseSelector):
                 f"sign. Use {name}(scale=True) to bring every column to [0, 1]."
             )
         return X, C
-
-    @staticmethod
-    def _rescale(X: Any) -> Any:
-        """Columns as the method wants them where `scale` is set."""
-        return unit_interval(X)
 
     def _rank(self, scores: Array, rng: np.random.RandomState, unit: float) -> None:
         """Record scores and ranking; equal scores are ordered by a seeded shuffle.

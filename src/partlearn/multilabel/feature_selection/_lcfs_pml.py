@@ -20,7 +20,6 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.base import Columns
 from partlearn.candidates import warn_at_max_iter
 from partlearn.multilabel._proximal import accelerated, shrink_rows, soft_threshold
-from partlearn.multilabel._scaled_rows import scaled_rows
 from partlearn.multilabel.feature_selection._base import EPS, PMLSelector
 
 __all__ = ["LCFSPML"]
@@ -138,6 +137,7 @@ class LCFSPML(PMLSelector):
     """
 
     _non_negative = False
+    _symmetric = True
     _parameter_constraints = PMLSelector._parameter_constraints | {
         "theta": [Real, StrOptions({"quantile"})],
         "solver": [StrOptions({"exact", "release"})],
@@ -176,10 +176,6 @@ class LCFSPML(PMLSelector):
         self.scale = scale
         self.must_keep = must_keep
         self.exclude = exclude
-
-    @staticmethod
-    def _rescale(X: Any) -> Any:
-        return scaled_rows(X, bias=False)[0].dense()
 
     def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
         X = X.toarray() if sp.issparse(X) else X

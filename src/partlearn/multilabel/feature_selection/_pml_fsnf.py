@@ -19,7 +19,6 @@ from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import Columns
-from partlearn.multilabel._scaled_rows import scaled_rows
 from partlearn.multilabel.feature_selection._base import (
     EPS,
     PMLSelector,
@@ -137,6 +136,7 @@ class PMLFSNF(PMLSelector):
     """
 
     _non_negative = False
+    _symmetric = True
     _least_rows = 2
     _parameter_constraints = PMLSelector._parameter_constraints | {
         "alpha": [Interval(Real, 0, None, closed="neither"), None],
@@ -180,10 +180,6 @@ class PMLFSNF(PMLSelector):
         self.scale = scale
         self.must_keep = must_keep
         self.exclude = exclude
-
-    @staticmethod
-    def _rescale(X: Any) -> Any:
-        return scaled_rows(X, bias=False)[0].dense()
 
     def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
         X = X.toarray() if sp.issparse(X) else X
