@@ -53,7 +53,7 @@ ESTIMATORS = {
     "forest": lambda: RandomForestClassifier(TREES, random_state=0),
     "logistic": lambda: _scaled(LogisticRegression(max_iter=200)),
     "boosting": lambda: HistGradientBoostingClassifier(max_iter=50, random_state=0),
-    "neighbours": lambda: _scaled(KNeighborsClassifier(10)),
+    "neighbors": lambda: _scaled(KNeighborsClassifier(10)),
     "forest-regressor": lambda: forest_regressor(RandomForestRegressor),
     "extra-trees-regressor": lambda: forest_regressor(ExtraTreesRegressor),
 }

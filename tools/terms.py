@@ -103,6 +103,10 @@ def both(*rules: Callable[[], Places]) -> Callable[[], Places]:
 
 SOURCES = ("src/**/*.py", "src/**/*.j2", "src/**/*.toml")
 PAGES = ("docs/**/*.rst", "*.md", "examples/*.py")
+BRITISH = (
+    "(neighbour|standardis|normalis|optimis(e|a)|minimis|summaris|recognis|penalis"
+    "|colour|favour|centre|(un)?labell(ed|ing)(?!by)|learnt)"
+)
 # One rule for each row of the table, by its first column.
 RULES = {
     "Labels given by annotators": names(r"\w*opinions?"),
@@ -110,7 +114,9 @@ RULES = {
         names(r"\w*(TiedVotes|tied_votes|rank_vote)\w*"),
         text(r"\bvotes=(\"auto\"|True|False)", *SOURCES, *PAGES),
     ),
-    "A set of possible labels, one of which is true": names(r"\w*label_?sets?\w*"),
+    "A set of possible labels, one of which is true": both(
+        names(r"\w*label_?sets?\w*"), text(r"\b[Ll]abel sets?\b", *SOURCES, *PAGES)
+    ),
     "Graded likelihood of each label": names(r"\w*beliefs?\w*"),
     "Estimated probability of each candidate of a training row": names(
         r"\w*(belief|certainty)\w*"
@@ -148,9 +154,9 @@ RULES = {
     "Estimator that reduces, selects or classifies": arguments(r"learners?"),
     "Seed of random numbers": arguments(r"seed"),
     "File of a fitted model": text(r"\.skops\b", *SOURCES, *PAGES, "tests/**/*.py"),
-    "Spelling of names": names(
-        r"(?i)\w*(neighbour|standardis|normalis|optimis|minimis|summaris|colour"
-        r"|centre|labelled)\w*"
+    "Spelling": both(
+        names(rf"(?i)\w*{BRITISH}\w*"),
+        text(rf"(?i)\b{BRITISH}\w*", *SOURCES, *PAGES),
     ),
 }
 

@@ -24,8 +24,9 @@ def tool(load_tool, tmp_path, monkeypatch):
         (ITERATION, "def round_up(x) -> int: ...", ["round_up"]),
         ("Number of folds of a cross-validation", "f(n_folds=3)", ["n_folds"]),
         (BLOCK, "def chunk(): ...", ["chunk"]),
-        ("Spelling of names", "COLOURS = 1", ["COLOURS"]),
-        ("Spelling of names", "colors = neighbors", []),
+        ("Spelling", "COLOURS = 1", ["COLOURS", "COLOURS = 1"]),
+        ("Spelling", "# a recognised form", ["# a recognised form"]),
+        ("Spelling", "colors = neighbors", []),
     ],
 )
 def test_names_that_differ_are_found(tool, rule, source, words):

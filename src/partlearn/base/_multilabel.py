@@ -69,7 +69,7 @@ class BaseMultilabelClassifier(CandidateMixin, ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
+            A binary matrix of shape (n_samples, n_classes), a sequence of sets, or
             1-D labels. Rows without candidates are kept where the method can use them,
             and otherwise left out with a warning.
 
@@ -144,7 +144,7 @@ class BaseMultilabelClassifier(CandidateMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows to classify.
-        y : binary matrix of shape (n_samples, n_classes) or sequence of label sets
+        y : binary matrix of shape (n_samples, n_classes) or sequence of sets of labels
             True labels; plain labels if the classifier was fitted with such.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.

@@ -1,4 +1,4 @@
-"""Read label sets from text."""
+"""Read candidate sets from text."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 

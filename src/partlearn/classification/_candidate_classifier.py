@@ -72,10 +72,10 @@ class CandidateClassifier(BaseCandidateClassifier):
         one; a regressor for several targets is fitted on the confidences. None stands
         for a random forest.
     cross_fit : bool or "oob", default=True
-        Whether a row's confidences come from a classifier that did not see it, by the
-        folds of `cv`. "oob" takes the out-of-bag predictions of a forest or of bagging
-        instead, which need no folds. False uses the classifier's opinion of its own
-        training rows (plain EM); it is there for comparison.
+        Whether the confidences of a row come from a classifier fitted without it, by
+        the folds of `cv`. "oob" takes the out-of-bag predictions of a forest or of
+        bagging instead, which need no folds. False takes predictions of the training
+        rows themselves (plain EM), for comparison only.
     cv : int, splitter or iterable of (train, test), default=5
         Folds; every row must be in some test part. An integer makes shuffled folds that
         spread rare labels, and keep groups together where `groups` are given.
@@ -206,8 +206,8 @@ class CandidateClassifier(BaseCandidateClassifier):
             Training rows, as the estimator takes them.
         y : Evidence or candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or what the constructors of :mod:`partlearn.candidates` make of
-            weights and votes.
+            candidate sets, or weights and votes from the constructors of
+            :mod:`partlearn.candidates`.
         bags : array-like of shape (n_samples,), default=None
             Bag of each row, such as the photograph of a face: rows of a bag share one
             list of labels, each of which belongs to at least one of them. The list is

@@ -108,7 +108,7 @@ class CoupledClassifier(BaseCandidateClassifier):
             Training rows.
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes; see
+            candidate sets, or weights and votes; see
             :func:`partlearn.candidates.check_evidence`.
 
         Returns

@@ -203,7 +203,7 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
             Training rows.
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes; see
+            candidate sets, or weights and votes; see
             :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labeling confidences to start from, for example ``label_confidence_`` of a

@@ -163,7 +163,7 @@ class PooledClassifier(BaseCandidateClassifier):
             Training rows.
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes; see
+            candidate sets, or weights and votes; see
             :func:`partlearn.candidates.check_evidence`.
         groups : array-like of shape (n_samples,), default=None
             Rows that belong together, such as pictures of one person: held out

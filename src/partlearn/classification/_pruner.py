@@ -138,7 +138,7 @@ class CandidatePruner(BaseCandidateClassifier):
             Training rows.
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            of candidate sets; see :func:`partlearn.candidates.check_candidates`.
 
         Returns
         -------

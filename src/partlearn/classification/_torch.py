@@ -146,8 +146,9 @@ class TorchClassifier(BaseScoreClassifier):
             Training rows.
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes, which initialize the confidences (not part
-            of the published method); see :func:`partlearn.candidates.check_evidence`.
+            candidate sets, or weights and votes, which initialize the confidences; see
+            :func:`partlearn.candidates.check_evidence`. The published method has no
+            weights and votes.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labeling confidences that weight the candidates, for example
             ``label_confidence_`` of a reducer.

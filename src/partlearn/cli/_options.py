@@ -61,9 +61,9 @@ class DataOptions:
     Attributes
     ----------
     labels
-        Column of label sets (cat|dog, lists, cat:0.7|dog:0.3), or several of raters,
-        marks or weights, separated by commas. ARFF: label attributes, their number (-6:
-        the last six) or an .xml.
+        Column of candidate sets (cat|dog, lists, cat:0.7|dog:0.3), or several of
+        raters, marks or weights, separated by commas. ARFF: label attributes, their
+        number (-6: the last six) or an .xml.
     raters
         Columns of labels, one column per rater, separated by commas: instead of
         --labels.

@@ -151,8 +151,9 @@ class SDLPP(BaseReducer):
             Training rows.
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes, which initialize the confidences (not part
-            of the published method); see :func:`partlearn.candidates.check_evidence`.
+            candidate sets, or weights and votes, which initialize the confidences; see
+            :func:`partlearn.candidates.check_evidence`. The published method has no
+            weights and votes.
 
         Returns
         -------

@@ -211,8 +211,8 @@ def _are_candidates(Y: Mask, labels: list[int], options: ReadOptions) -> bool:
     if len(labels) > 1 or (Y.sum(axis=1) == 1).all():
         return False
     raise AmbiguousDataError(
-        "one attribute holds label sets, which may be candidates of one unknown label "
-        "or several relevant labels",
+        "one attribute holds sets of labels, which may be candidates of one unknown "
+        "label or several relevant labels",
         advice=f"Pass {argument('task')}: pll, pml or multilabel.",
     )
 

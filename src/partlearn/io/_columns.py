@@ -422,7 +422,7 @@ def _label_columns(
     unclear = not candidates and options.truth is None and options.task is None
     if unclear and looks_like_sets(table.text(truth[0])) and not is_marked(truth[0]):
         raise AmbiguousDataError(
-            f"column {truth[0]!r} holds label sets, which may be candidates of one "
+            f"column {truth[0]!r} holds sets of labels, which may be candidates of one "
             "unknown label or several relevant labels",
             advice=f"Pass {argument('task')} (pll, pml or multilabel), or name a "
             "column of "

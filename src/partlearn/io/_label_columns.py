@@ -62,7 +62,7 @@ def label_evidence(
     columns : mapping of str to ndarray
         Columns of numbers, or of objects that are text or None.
     labels : sequence of str
-        One column of label sets; or several of marks (0 and 1, yes and no), of the
+        One column of sets of labels; or several of marks (0 and 1, yes and no), of the
         labels that raters gave, or of weights.
     sep : str, default=None
         Separator of labels; ``|``, ``;`` and ``,`` are recognized. With ``"none"`` each
@@ -256,7 +256,7 @@ def label_matrix(
     budget = budget or Budget(Limits(), 0)
     q, size = len(names), np.dtype(dtype).itemsize
     budget.matrix(len(column.codes), q, size, "the label matrix")
-    budget.matrix(len(sets) + 1, q, size, "the table of distinct label sets")
+    budget.matrix(len(sets) + 1, q, size, "the table of distinct sets of labels")
     place = {name: j for j, name in enumerate(names)}
     distinct = np.zeros((len(sets) + 1, q), dtype=dtype)  # the last row: no value
     for i, labels in enumerate(sets):

@@ -135,7 +135,7 @@ def read(
     task : {"pll", "pml", "multiclass", "multilabel"}, default=None
         Task of the labels, if the file leaves it open. With ``"multiclass"`` or
         ``"multilabel"`` candidate sets are left out; with ``"pll"`` or ``"pml"`` the
-        label sets of ARFF, LIBSVM and tables are candidate sets.
+        sets of labels of ARFF, LIBSVM and tables are candidate sets.
     labels : str, int or list of str, default=None
         Tables: the column of candidate sets, or the list of one-hot columns. ARFF:
         names of the label attributes, their number (first: 6, last: -6), or the path

@@ -97,7 +97,7 @@ def ranking_loss(Y_true: Any, scores: ArrayLike) -> float:
 
     Parameters
     ----------
-    Y_true : binary matrix of shape (n_samples, n_classes) or sequence of label sets
+    Y_true : binary matrix of shape (n_samples, n_classes) or sequence of sets of labels
         True labels.
     scores : array-like of shape (n_samples, n_classes)
         Real-valued scores; larger is more relevant.
@@ -121,7 +121,7 @@ def average_precision(Y_true: Any, scores: ArrayLike) -> float:
 
     Parameters
     ----------
-    Y_true : binary matrix of shape (n_samples, n_classes) or sequence of label sets
+    Y_true : binary matrix of shape (n_samples, n_classes) or sequence of sets of labels
         True labels.
     scores : array-like of shape (n_samples, n_classes)
         Real-valued scores; larger is more relevant.
@@ -146,7 +146,7 @@ def coverage(Y_true: Any, scores: ArrayLike) -> float:
 
     Parameters
     ----------
-    Y_true : binary matrix of shape (n_samples, n_classes) or sequence of label sets
+    Y_true : binary matrix of shape (n_samples, n_classes) or sequence of sets of labels
         True labels.
     scores : array-like of shape (n_samples, n_classes)
         Real-valued scores; larger is more relevant.
@@ -171,7 +171,7 @@ def one_error(Y_true: Any, scores: ArrayLike) -> float:
 
     Parameters
     ----------
-    Y_true : binary matrix of shape (n_samples, n_classes) or sequence of label sets
+    Y_true : binary matrix of shape (n_samples, n_classes) or sequence of sets of labels
         True labels.
     scores : array-like of shape (n_samples, n_classes)
         Real-valued scores; larger is more relevant.

@@ -44,7 +44,7 @@ def granular_ball_confidence(
     X : array-like of shape (n_samples, n_features)
         Rows; every column is brought to [0, 1] first.
     y : candidate labels
-        A binary matrix of shape (n_samples, n_classes) or a sequence of label sets;
+        A binary matrix of shape (n_samples, n_classes) or a sequence of candidate sets;
         rows may be without any.
     cover : {"closed", "release"}, default="closed"
         Rows that a ball covers. "closed": its members, and rows as near as the farthest

@@ -32,7 +32,7 @@ def add_noise_labels(Y: Any, r: int = 1, *, random_state: Any = None) -> Mask:
 
     Parameters
     ----------
-    Y : binary matrix of shape (n_samples, n_classes) or sequence of label sets
+    Y : binary matrix of shape (n_samples, n_classes) or sequence of sets of labels
         True labels; rows may be without any.
     r : int, default=1
         Number of false candidates per row; all wrong labels where there are fewer.
@@ -63,7 +63,7 @@ def noise_to_average(Y: Any, a: int = 3, *, random_state: Any = None) -> Mask:
 
     Parameters
     ----------
-    Y : binary matrix of shape (n_samples, n_classes) or sequence of label sets
+    Y : binary matrix of shape (n_samples, n_classes) or sequence of sets of labels
         True labels; rows may be without any.
     a : int, default=3
         Candidates to reach; rows with more true labels stay as they are.
@@ -94,7 +94,7 @@ def noise_rate(Y: Any, p: float = 1.0, *, random_state: Any = None) -> Mask:
 
     Parameters
     ----------
-    Y : binary matrix of shape (n_samples, n_classes) or sequence of label sets
+    Y : binary matrix of shape (n_samples, n_classes) or sequence of sets of labels
         True labels; rows without any get no noise.
     p : float, default=1.0
         False candidates per true label; their number is rounded, halves upwards.
@@ -127,7 +127,7 @@ def noise_by_similarity(Y: Any, p: float = 1.0, *, random_state: Any = None) -> 
 
     Parameters
     ----------
-    Y : binary matrix of shape (n_samples, n_classes) or sequence of label sets
+    Y : binary matrix of shape (n_samples, n_classes) or sequence of sets of labels
         True labels; rows without any get no noise.
     p : float, default=1.0
         False candidates per true label; their number is rounded, halves upwards.

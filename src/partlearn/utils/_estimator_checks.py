@@ -1,6 +1,6 @@
 """Checks that any estimator for candidate labels should pass.
 
-They go beside scikit-learn's ``check_estimator``: that one knows nothing of label sets.
+They go beside scikit-learn's ``check_estimator``: that one has no candidate sets.
 Write your own reducer, selector or classifier and run
 :func:`check_partial_label_estimator` on it.
 """

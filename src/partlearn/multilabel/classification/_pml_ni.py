@@ -195,7 +195,7 @@ class PMLNI(BaseLinearScorer):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
+            A binary matrix of shape (n_samples, n_classes), a sequence of sets, or
             1-D labels; rows may be without any candidate.
         y_true : binary matrix of shape (n_samples, n_classes), default=None
             True labels, read only with ``threshold="clean"``.

@@ -159,7 +159,7 @@ class PMLSelector(BaseSelector):
             Training rows; where the method's factors have no sign, not negative unless
             `scale` is set.
         y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
+            A binary matrix of shape (n_samples, n_classes), a sequence of sets, or
             1-D labels; rows may be without any candidate.
 
         Returns
