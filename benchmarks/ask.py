@@ -10,8 +10,9 @@ labels come back as corrections, and the labels are found anew by CRISPClassifie
 200 are asked (500 of votes).
 ``at once``: the same, where all rows are asked in one round.
 ``new``: accuracy on a quarter of the rows that is never asked nor trained on.
-``expected``, ``brought``: of rank_rows, the number of labels that the next 50 answers
-were expected to put right, and how many they did.
+``expected``, ``at most``, ``brought``: of rank_rows, the number of labels that the next
+50 answers were expected to put right, the same if the share of right labels is at the
+lower end of its range, and how many they did.
 
 Rules: random order, least confidence, entropy, rank_rows and, where cleanlab is
 installed, its ActiveLab score for votes. A run that was stopped goes on where it
@@ -49,6 +50,7 @@ BATCH = 50
 MOST, MOST_VOTES = 200, 500  # rows asked at most
 ROUNDS = (50, 100, 200)  # rows asked at once, or where accuracy is measured
 MOST_ROWS = 400
+OURS = "rank_rows"
 GOAL, START = 0.95, 0.855
 
 
@@ -82,7 +84,7 @@ RULES: dict[str, Rule] = {
         result.confidence, result
     ),
     "entropy": lambda labels, result, seed: open_first(-entropy(result), result),
-    "rank_rows": lambda labels, result, seed: rank_rows(result),
+    OURS: lambda labels, result, seed: rank_rows(result),
     "ActiveLab": lambda labels, result, seed: open_first(
         active_lab(labels, result), result
     ),
@@ -123,20 +125,23 @@ def measure(folder: Path, job: Cell) -> Cell:
     def order(labels: Any, result: Disambiguation) -> np.ndarray:
         return RULES[rule](labels, result, draw)
 
-    values: Cell = {"rows": m, "labels": {}, "expected": {}, "brought": {}}
-    expected = last = np.nan
+    values: Cell = {"rows": m, "labels": {}}
+    values |= {"expected": {}, "at most": {}, "brought": {}}
+    last, plan = np.nan, None
     turns = asked_in_turn(X, evidence, y, order, MOST_VOTES if votes else MOST)
     for asked, given, found in turns:
         value = right(found, y)
         values["labels"][asked] = value
         if asked == 0:
             first = order(given, found)
-        if not np.isnan(expected):
-            values["expected"][asked] = expected
+        if plan is not None:
+            gain = float(plan.gain.sum())
+            wrong, wrong_at_most = 1 - plan.expected_right_now, 1 - plan.low_now
+            values["expected"][asked] = gain
+            values["at most"][asked] = min(gain * wrong_at_most / wrong, BATCH)
             values["brought"][asked] = m * (value - last)
-        if rule == "rank_rows":
-            last = value
-            expected = float(plan_questions(found, budget=BATCH).gain.sum())
+        if rule == OURS:
+            last, plan = value, plan_questions(found, budget=BATCH)
     values["at once"] = {}
     for n in ROUNDS:
         answers = {int(i): evidence.classes[y[i]] for i in first[:n]}
@@ -153,7 +158,7 @@ def measure(folder: Path, job: Cell) -> Cell:
 
 def mean(lines: list[Cell], measure: str, asked: int) -> float:
     """Mean over the draws; NaN where one has no value."""
-    found = [line[measure].get(str(asked), np.nan) for line in lines]
+    found = [line.get(measure, {}).get(str(asked), np.nan) for line in lines]
     return float(np.mean(found)) if found else np.nan
 
 
@@ -177,7 +182,9 @@ def gain_table(curves: Curves) -> list[list[str]]:
     ends = range(BATCH, 301, BATCH)
     table = [["data", "", *(f"answers {n - BATCH + 1} to {n}" for n in ends)]]
     for (name, rule), lines in curves.items():
-        for measure in ("expected", "brought") if rule == "rank_rows" else ():
+        for measure in (
+            ("expected", "at most", "brought") if rule == "rank_rows" else ()
+        ):
             found = [mean(lines, measure, n) for n in ends]
             texts = ["" if np.isnan(value) else f"{value:.0f}" for value in found]
             table.append([name, measure, *texts])
@@ -211,10 +218,10 @@ def main() -> int:
     tables = {"ask": curves_table(curves), "ask_gain": gain_table(curves)}
     for title, table in tables.items():
         write_table(options.out / f"{title}.csv", table)
-    if not all(("labelme", rule) in curves for rule in ("rank_rows", "random")):
+    if not all(("labelme", rule) in curves for rule in (OURS, "random")):
         return 0
     start = curves["labelme", "random"][0]["labels"]["0"]
-    ours, random = needed(curves, "rank_rows"), needed(curves, "random")
+    ours, random = needed(curves, OURS), needed(curves, "random")
     print(f"LabelMe: {start:.3f} right; .95 after {ours} rows, random {random}")
     return int(start < START or ours > random / 2)
 

@@ -12,7 +12,7 @@ from partlearn._ask import _influence, answer_gain, flattened, greedy_order
 from partlearn.candidates import make_candidates
 
 
-def result(F, Z=None, right=None, bags=None):
+def result(F, Z=None, right=None, bags=None, low=None):
     """A result as `disambiguate` makes it, with given confidences."""
     F = np.asarray(F, dtype=float)
     mean = F.max(axis=1).mean() if right is None else right
@@ -23,7 +23,7 @@ def result(F, Z=None, right=None, bags=None):
         label=classes[F.argmax(axis=1)],
         classes=classes,
         candidates=F > 0,
-        expected_right=(mean, mean, mean),
+        expected_right=(mean, mean if low is None else low, mean),
         index=np.arange(len(F)) + 100,
         bags=bags,
         space=lambda: np.arange(len(F))[:, None] * 1.0 if Z is None else Z,
@@ -127,6 +127,20 @@ def test_rows_names_gains_and_stopping():
     assert rank_rows(result(F), budget=2, cost=[1, 1, 1, 9, 1]).tolist() == [0, 1]
     pytest.importorskip("pandas")
     assert questions.to_frame()["row"].tolist() == [103, 100, 101, 104]
+
+
+def test_a_cautious_stop_assumes_the_lower_end_of_the_range():
+    """From .8 right to .6 right: twice as many wrong labels, and all gains twofold."""
+    F = [[0.5, 0.5], [0.7, 0.3], [0.85, 0.15], [0.95, 0.05], [1, 0]]
+    questions = plan_questions(result(F, low=0.6))
+    assert (questions.expected_right_now, questions.low_now) == (0.8, 0.6)
+    for rate in (0.04, 0.1, 0.3, 0.5):
+        cautious = questions.worth_asking(rate, cautious=True)
+        assert cautious == questions.worth_asking(rate / 2)
+    assert questions.worth_asking(0.2) == 2
+    assert questions.worth_asking(0.2, cautious=True) == 3
+    sure = plan_questions(result(np.eye(2), low=0.9))
+    assert sure.worth_asking(cautious=True) == len(sure) == 0
 
 
 def test_nothing_to_ask():

@@ -48,8 +48,9 @@ class Questions:
         similar rows.
     expected_right : ndarray of shape (n_questions,)
         Expected share of right labels among all rows after each answer.
-    expected_right_now : float
-        The same before any answer: ``Disambiguation.expected_right``.
+    expected_right_now, low_now : float
+        The same before any answer, and the lower end of its range:
+        ``Disambiguation.expected_right``.
     bag : ndarray of shape (n_questions,) or None
         Bag of each row, where there are bags: the rows of a bag follow each other.
     """
@@ -62,18 +63,23 @@ class Questions:
     gain: Array
     expected_right: Array
     expected_right_now: float
+    low_now: float
     bag: NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def worth_asking(self, rate: float = 0.1) -> int:
+    def worth_asking(self, rate: float = 0.1, *, cautious: bool = False) -> int:
         """Count the questions to ask before stopping.
 
         Parameters
         ----------
         rate : float, default=0.1
             Least expected number of labels that an answer puts right.
+        cautious : bool, default=False
+            Whether the share of wrong labels, and with it all gains, is taken at the
+            lower end of the range of the expected share: the most questions that may
+            be worth it.
 
         Returns
         -------
@@ -82,6 +88,10 @@ class Questions:
             first bag with a smaller mean.
         """
         gain = self.gain
+        if cautious:
+            gain = (
+                gain * (1 - self.low_now) / max(1 - self.expected_right_now, _CERTAIN)
+            )
         if self.bag is not None and len(self):
             code = bag_codes(self.bag, len(self))
             gain = (np.bincount(code, gain) / np.bincount(code))[code]
@@ -98,7 +108,7 @@ class Questions:
             and bag where there are bags.
         """
         pandas = import_optional("pandas", "data frames")
-        left_out = ("rows", "index", "expected_right_now")
+        left_out = ("rows", "index", "expected_right_now", "low_now")
         columns = {
             name: values
             for name, values in vars(self).items()
@@ -211,7 +221,7 @@ def plan_questions(
     >>> questions.choices
     [['a', 'b']]
     """
-    now = found.expected_right[0]
+    now, low, _ = found.expected_right
     F = flattened(np.asarray(found.label_confidence, dtype=np.float64), now)
     price = _checked_cost(cost, len(F))
     _check_budget(budget)
@@ -247,6 +257,7 @@ def plan_questions(
         gain=gain,
         expected_right=np.minimum(now + np.cumsum(gain) / len(F), 1.0),
         expected_right_now=now,
+        low_now=low,
         bag=None if found.bags is None else np.asarray(found.bags)[rows],
     )
 

@@ -45,6 +45,8 @@ def test_ask_and_answer(run, pets, tmp_path, table):
     facts = json.loads(text)
     assert facts["asked"] == len(asked)
     assert facts["expected_right"] <= facts["expected_right_after"] <= 1
+    assert facts["expected_right_low"] <= facts["expected_right"]
+    assert facts["worth_asking"] <= facts["worth_asking_at_most"] <= facts["asked"]
 
 
 def test_nothing_to_ask_and_stopping(run, pets, tmp_path):

@@ -101,11 +101,13 @@ def _outcome(ranked: "Questions", n: int) -> dict[str, Any]:
     return {
         "asked": n,
         "expected_right": after[0],
+        "expected_right_low": ranked.low_now,
         "expected_right_after": after[n],
         "expected_gain": float(ranked.gain[:n].sum()),
         "next_asked": len(ranked) - n,
         "next_expected_gain": float(ranked.gain[n:].sum()),
         "worth_asking": min(ranked.worth_asking(_RATE), n),
+        "worth_asking_at_most": min(ranked.worth_asking(_RATE, cautious=True), n),
     }
 
 
@@ -122,9 +124,11 @@ def _lines(outcome: dict[str, Any]) -> list[str]:
     if more:
         gain = outcome["next_expected_gain"]
         lines.append(f"Another {more} answers would put about {gain:.0f} more right.")
-    if outcome["worth_asking"] < n:
+    worth, at_most = outcome["worth_asking"], outcome["worth_asking_at_most"]
+    if worth < n:
         lines.append(
-            f"After the first {outcome['worth_asking']} rows an answer puts less than "
-            "one label in ten right: you may stop there."
+            f"After the first {worth} rows an answer is expected to put less than one "
+            f"label in ten right; if only {outcome['expected_right_low']:.1%} are "
+            f"right now, after the first {at_most}. You may stop there."
         )
     return lines

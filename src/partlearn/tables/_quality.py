@@ -155,8 +155,9 @@ def estimate_quality(
     random_state : int, default=0
         Seed of the folds.
     calibrate : bool, default=False
-        Whether `classifier`, which must be fitted, is to keep the probabilities of the
-        held-out rows: prediction sets and thresholds for a wanted accuracy need them.
+        Whether to change `classifier`, which must be fitted: the probabilities of the
+        held-out rows become its attribute ``calibration_``, which prediction sets and
+        thresholds for a wanted accuracy need. Nothing else of it changes.
     time : str, default=None
         Column of dates or numbers: models learn from earlier rows and are tested on
         later ones, in `cv` parts. Groups count as late as their latest row.
