@@ -409,8 +409,7 @@ class Disambiguation:
         if values.shape != self.label.shape:
             raise ValueError(
                 f"{argument('truth')} must hold {len(self.label)} labels, one per row; "
-                "got shape "
-                f"{values.shape}."
+                f"got shape {values.shape}."
             )
         known = np.asarray([value is not None for value in values])
         if not known.any():

@@ -9,6 +9,7 @@ from partlearn.candidates._bags import (
     bag_runs,
     equal_neighbors,
     make_bags,
+    named_codes,
 )
 from partlearn.candidates._confidence import (
     fitted_confidence,

@@ -54,43 +54,60 @@ def bag_codes(bags: Any, m: int) -> Indices:
     >>> bag_codes(["p7", "p7", None, "p2", "p7"], 5)
     array([0, 0, 1, 2, 0])
     """
-    return _coded(bags, m)[0]
+    return named_codes(bags, m, "bags")[0]
 
 
-def _coded(bags: Any, m: int) -> tuple[Indices, Mask]:
-    """Return bag codes, and a mask of the rows that are in a bag."""
-    array = np.asarray(bags) if hasattr(bags, "dtype") else None
+def named_codes(names: Any, m: int, what: str) -> tuple[Indices, Mask]:
+    """Number the names in a column; a row without a name gets a number of its own.
+
+    Parameters
+    ----------
+    names : array-like of shape (m,)
+        Names or numbers. None, NaN and empty text are no names.
+    m : int
+        Number of rows.
+    what : str
+        Argument that errors are about.
+
+    Returns
+    -------
+    codes : ndarray of int, shape (m,)
+        From zero, in the order in which names appear.
+    named : ndarray of bool, shape (m,)
+        Whether each row has a name.
+    """
+    array = np.asarray(names) if hasattr(names, "dtype") else None
     if array is not None and array.ndim == 1 and array.dtype.kind in "iub":
-        _check_length(len(array), m)
+        _check_length(len(array), m, what)
         _, first, inverse = np.unique(array, return_index=True, return_inverse=True)
         place = np.empty(len(first), dtype=np.intp)
         place[np.argsort(first)] = np.arange(len(first))
         return place[inverse.reshape(-1)], np.ones(m, dtype=bool)
-    values = as_column(bags, "bags")
-    _check_length(len(values), m)
+    values = as_column(names, what)
+    _check_length(len(values), m, what)
     numbers: dict[Any, int] = {}
     texts = {value for value in values if isinstance(value, str)}
     codes, named = np.empty(m, dtype=np.intp), np.ones(m, dtype=bool)
     for i, value in enumerate(values):
         if isinstance(value, (list, dict, set)) or not isinstance(value, Hashable):
             raise TypeError(
-                f"{argument('bags')} must be one column; row {i} has {value!r}."
+                f"{argument(what)} must be one column; row {i} has {value!r}."
             )
         named[i] = not (is_missing(value) or value == "")
         if named[i] and isinstance(value, Real) and str(value) in texts:
             raise ValueError(
-                f"{argument('bags')} names {value} as a number (row {i}) and as text; "
+                f"{argument(what)} names {value} as a number (row {i}) and as text; "
                 "write it alike in all rows."
             )
-        key = value if named[i] else (bag_codes, i)  # equal to no value of a user
+        key = value if named[i] else (named_codes, i)  # equal to no value of a user
         codes[i] = numbers.setdefault(key, len(numbers))
     return codes, named
 
 
-def _check_length(n: int, m: int) -> None:
+def _check_length(n: int, m: int, what: str) -> None:
     if n != m:
         raise ValueError(
-            f"{argument('bags')} must hold {m} values, one per row; got {n}."
+            f"{argument(what)} must hold {m} values, one per row; got {n}."
         )
 
 
@@ -249,7 +266,7 @@ class BagRule:
         self.rule: Rule = rule
         self.auto = stray == "auto" and rule != "distinct"
         self.stray_ = _FIRST_STRAY if stray == "auto" else float(stray)
-        self.codes, self._named = _coded(bags, len(S))
+        self.codes, self._named = named_codes(bags, len(S), "bags")
         self.layout = BagLayout(self.codes, S, self._named)
         self._warned = False
 
@@ -278,8 +295,7 @@ class BagRule:
         if isinstance(labels, Votes) and labels.several:
             raise ValueError(
                 f"{argument('bags')} do not go with votes by which an annotator gives "
-                "a row several "
-                "labels, as captions do: votes answer which one label is right. Pass "
+                "a row several labels, as captions do: votes are for one label. Pass "
                 "the share of the annotators that listed each label, by from_weights; "
                 "for a table, write each annotator's list into a column of its own."
             )

@@ -2,14 +2,13 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
 from partlearn._arguments import argument
 from partlearn._typing import Indices
-from partlearn.candidates import as_column, is_missing
+from partlearn.candidates import named_codes
 
 
 def group_codes(groups: Any, m: int) -> Indices:
@@ -33,24 +32,13 @@ def group_codes(groups: Any, m: int) -> Indices:
     >>> group_codes(["ann", "bob", "ann"], 3)
     array([0, 1, 0])
     """
-    values = as_column(groups, "groups")
-    if len(values) != m:
+    codes, named = named_codes(groups, m, "groups")
+    if not named.all():
         raise ValueError(
-            f"{argument('groups')} must hold {m} values, one per row; got "
-            f"{len(values)}."
+            f"{argument('groups')} has no value for row {np.argmin(named)}; give it a "
+            "group."
         )
-    numbers: dict[Any, int] = {}
-    for i, value in enumerate(values):
-        if is_missing(value):
-            raise ValueError(
-                f"{argument('groups')} has no value for row {i}; give it a group."
-            )
-        if not isinstance(value, Hashable):
-            raise TypeError(
-                f"{argument('groups')} must be one column; row {i} has {value!r}."
-            )
-        numbers.setdefault(value, len(numbers))
-    return np.fromiter((numbers[value] for value in values), np.intp, m)
+    return codes
 
 
 def deal_groups(

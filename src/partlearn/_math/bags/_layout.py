@@ -121,7 +121,9 @@ class BagLayout:
                     possible = self.sizes[bags] - free <= self.counts[bags]
                     G = np.where(possible, G, inside)
                     other = np.where(possible, other, rest)
-            self._store(F, rows, there, other, rest)
+            held = there & (rest > 0)
+            if held.any():  # labels outside the list keep their proportions
+                F[rows[held]] *= (other[held] / rest[held])[:, None]
             F[tuple(np.broadcast_to(k, real.shape)[real] for k in cell)] = G[real]
             impossible.append(bags[~possible])
             unused = (unused * listed)[:, possible]
@@ -132,14 +134,6 @@ class BagLayout:
             stray = strays / absent
         odd = np.concatenate(impossible) if impossible else np.empty(0, dtype=np.intp)
         return Share(F, float(stray), np.sort(odd))
-
-    def _store(
-        self, F: Array, rows: Indices, there: Mask, other: Array, rest: Array
-    ) -> None:
-        """Scale the confidences outside the list, where there are any."""
-        held = there & (rest > 0)
-        if held.any():
-            F[rows[held]] *= (other[held] / rest[held])[:, None]
 
     def _blocks(self, exact: int) -> Iterator[tuple[Indices, int, int]]:
         """Bags of about one shape, as many as fit, with its rows and labels."""
