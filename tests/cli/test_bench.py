@@ -175,7 +175,7 @@ def test_published_figures_are_printed(run, tmp_path):
     path.write_text(text)
     code, out, _ = run("bench", path, "--data", tmp_path, "--out", tmp_path / "out")
     assert code == 0
-    assert "Published, measured, difference" in out
+    assert "Published and measured scores" in out
     assert "0.810 ± 0.012" in out
 
 

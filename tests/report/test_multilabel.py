@@ -302,10 +302,10 @@ def test_command_prints_tables(folder, capsys):
     assert ended.value.code == 1
     printed = capsys.readouterr()
     assert "random order (control)" in printed.out
-    assert "Published, measured, difference" in printed.out
+    assert "Published and measured scores" in printed.out
     assert "Against random order" in printed.out
-    assert "Who is better than whom" in printed.out
-    assert "No test is made: 2 data sets" in printed.out
+    assert "Pairwise comparison" in printed.out
+    assert "at least 6 data sets, and there are 2." in printed.out
     # Other scores are folded away.
     assert "anking loss" not in printed.out
     assert "absent <set>" in printed.err

@@ -229,7 +229,7 @@ def test_few_data_sets_are_not_tested(tmp_path):
     assert np.isnan(comparison.friedman_p)
     assert comparison.pairs["p"].isna().all()
     page = to_html(summary)
-    assert "No test is made: 5 data sets" in page
+    assert "at least 6 data sets, and there are 5." in page
     assert "p = " not in page
 
 
@@ -247,7 +247,7 @@ def test_printed_rows(summary):
         section.key: list(tables_of(section.blocks)) for section in document(summary)
     }
     (table,) = tables["overview"]
-    assert table.head[:2] == ["reduction", "all (12)"]
+    assert table.head[:2] == ["reducer", "all (12)"]
     assert table.rows[0][1].startswith("1.00 / 0.7")
     assert table.rows[-1][0] == "LDA \N{DAGGER}"
     assert "/" not in table.rows[-1][1]
@@ -266,12 +266,12 @@ def test_printed_rows(summary):
 
 def test_every_format_names_the_references(summary):
     page = to_html(summary)
-    assert "Not ranked and not tested: ablation (for comparison), LDA" in page
-    assert "Average ranks depend on which methods take part" in page
+    assert "Neither ranked nor tested: ablation (for comparison), LDA" in page
+    assert "Average ranks depend on the methods that are compared" in page
     for key in ("regimes-0", "forest-0", "ranks-0", "gaps-0"):
         assert f'id="{key}"' in page
     text = to_markdown(summary)
-    assert "## Who is better than whom" in text
+    assert "## Pairwise comparison" in text
     assert "LDA \N{DAGGER}" in text
     assert r"LDA $\dagger$" in to_latex(summary)
 

@@ -223,7 +223,7 @@ def test_markdown_keeps_tables_whole(summary):
         rows = [re.split(r"(?<!\\)\|", line) for line in block.splitlines()]
         assert len({len(row) for row in rows}) == 1
     assert "<" not in re.sub(r"\\<", "", text)
-    assert "## Published, measured, difference" in text
+    assert "## Published and measured scores" in text
     assert "## Failures and warnings" in text
     assert "absent" in text
 

@@ -1,4 +1,4 @@
-"""Compare methods over data sets, and within places over folds."""
+"""Compare methods over data sets, and over folds of one data set."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # With fewer data sets no signed-rank test can reach 0.05.
 FEWEST_DATA_SETS = 6
-# Scores that differ by no more are the same in practice.
+# Largest difference of scores that are practically equal.
 ROPE = 0.01
 ALPHA = 0.05
 DECIMALS = 12  # of scores; what lies behind them is rounding
@@ -30,7 +30,7 @@ REGIMES = (
     ("1 to 5 rows per feature", 1.0, 5.0),
     ("5 rows per feature or more", 5.0, np.inf),
 )
-# Where in a table a cell is; `set` is the data set with its r.
+# Keys of a row of a table; `set` is the name of the data set with its r.
 PLACE = ["data", "set", "labels", "learner"]
 
 
@@ -44,9 +44,9 @@ class Comparison:
     combinations of data set, r and learner.
 
     ``pairs`` has a row per ordered pair of methods over the data sets that have both;
-    more is better. ``difference`` is the mean over data sets with its 95 % interval by
-    Student's t; win, tie and loss count data sets; ``cell_difference`` is the mean over
-    combinations. ``p`` is Wilcoxon's signed-rank test of these two methods alone;
+    higher is better. ``difference`` is the mean over data sets with its 95 % interval
+    by Student's t; win, tie and loss count data sets; ``cell_difference`` is the mean
+    over combinations. ``p`` is Wilcoxon's signed-rank test of these two methods alone;
     ``significant`` says whether it stays below 0.05 after Holm's correction for all
     pairs; ``better``, ``equivalent`` and ``worse`` are the probabilities of the
     Bayesian signed-rank test. NaN: not tested.
@@ -90,7 +90,7 @@ def with_sets(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def pivot(cells: pd.DataFrame, value: str, *more: str) -> pd.DataFrame:
-    """Scores by place and method in order of appearance, turned: more is better."""
+    """Scores by place and method in order of appearance; higher is better."""
     import pandas as pd
 
     if cells.empty:
@@ -104,7 +104,7 @@ def pivot(cells: pd.DataFrame, value: str, *more: str) -> pd.DataFrame:
 
 
 def complete_places(cells: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Scores by place and method, where every method has one; more is better.
+    """Scores of the places that all methods have; higher is better.
 
     A method that failed everywhere does not count.
     """
@@ -127,8 +127,8 @@ def compare(
 ) -> Comparison | None:
     """Compare methods over data sets, each by its mean over r and learners.
 
-    Combinations of one data set are no independent evidence, so that each data set
-    counts once, and nothing is tested with fewer than six.
+    Each data set counts once, since its combinations are not independent. There is no
+    test with fewer than six data sets.
 
     Parameters
     ----------
@@ -139,12 +139,12 @@ def compare(
     controls : sequence of str, default=()
         Methods that others are tested against but that are not ranked.
     references : sequence of str, default=()
-        Methods whose differences are told without a test.
+        Methods that are compared without a test.
 
     Returns
     -------
     Comparison or None
-        None without two methods that have a place in common.
+        None if no two methods have a place in common.
     """
     import pandas as pd
 
@@ -204,7 +204,7 @@ def _n_first(scores: np.ndarray) -> np.ndarray:
 def _pair(
     places: pd.DataFrame, first: str, second: str, *, test: bool = True
 ) -> dict[str, Any] | None:
-    """Two methods over the data sets that have both."""
+    """Compare two methods over the data sets that have both."""
     if not {first, second} <= set(places.columns):
         return None
     both = places[[first, second]].dropna()
@@ -279,7 +279,7 @@ def against(
     *,
     by_learner: bool = True,
 ) -> Iterator[dict[str, Any]]:
-    """Count wins by t-tests over folds, the rule of the papers, for each learner.
+    """Count wins, ties and losses by t-tests over folds, as in the papers.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def against(
     methods, others : sequence of str
         Each method is compared with each other.
     cv : int
-        Folds of the plan: how much of the rows a test part has.
+        Number of folds of the plan.
     by_learner : bool, default=True
         Whether to count for each learner too.
 
@@ -349,7 +349,7 @@ def overview(
     names: Sequence[str],
     ratios: Mapping[str, float],
 ) -> Iterator[dict[str, Any]]:
-    """Average rank and mean score of each method: all, by regime, by learner.
+    """Average rank and mean score of each method: in all, by regime, by learner.
 
     Parameters
     ----------

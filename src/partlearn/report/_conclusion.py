@@ -1,4 +1,4 @@
-"""What a comparison says, in sentences written from its numbers."""
+"""Sentences that state the result of a comparison."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -21,10 +21,10 @@ from partlearn.report._format import (
 def conclusion(
     comparison: Comparison, reference: str, baselines: Sequence[str]
 ) -> list[str]:
-    """Say who is first, and whether it is ahead of what it should be ahead of.
+    """State which method is first, and how it compares with baselines and rivals.
 
-    ``reference`` is the method that the plan is about, ``baselines`` are those that
-    anything should beat. The first sentence can stand alone.
+    ``reference`` is the reference method of the plan, ``baselines`` are methods that
+    any other should beat. The first sentence can stand alone.
     """
     c = comparison
     n_first = _times_first(c)
@@ -36,7 +36,7 @@ def conclusion(
     sentences = [f"{_first(c, at)}; {_short_verdict(pairs)}.", *map(_against, pairs)]
     if reference in c.methods and reference != leader:
         own = c.methods.index(reference)
-        text = f"{method_name(reference)}, which this plan is about, has a mean of "
+        text = f"{method_name(reference)}, the reference of this plan, has a mean of "
         text += score(c.table["mean"][own])
         if len(c.data) > 1:
             text += f" and is first on {n_first[own]} of {len(c.data)} data sets"
@@ -45,9 +45,9 @@ def conclusion(
             sentences.append(_against(pair))
     if not c.tested:
         sentences.append(
-            f"No test is made: {plural(len(c.data), 'data set')} cannot show a "
-            f"difference beyond chance ({FEWEST_DATA_SETS} are needed), and "
-            "combinations of r and learner on one data set are not independent samples."
+            f"No significance test: it needs at least {FEWEST_DATA_SETS} data sets, "
+            f"and there {'is' if len(c.data) == 1 else 'are'} {len(c.data)}. "
+            "Combinations of r and learner on one data set are not independent samples."
         )
     return [capital(text) for text in sentences]
 
@@ -58,7 +58,7 @@ def _times_first(c: Comparison) -> list[int]:
 
 
 def _first(c: Comparison, at: int) -> str:
-    """Who is first how often, and who as often."""
+    """State how often the leading method is first, and which methods tie with it."""
     words, n = metric_name(c.metric), len(c.data)
     n_first = _times_first(c)
     over = plural(n, "data set") if n > 1 else plural(c.n_cells, "combination")
@@ -70,7 +70,7 @@ def _first(c: Comparison, at: int) -> str:
         for i, m in enumerate(c.methods)
         if i != at and n_first[i] == n_first[at]
     ]
-    text += f", as often as {' and '.join(also)}" if also else ""
+    text += f", tied with {' and '.join(also)}" if also else ""
     best = (
         f"; {method_name(c.methods[0])}: {score(c.table['mean'][0])}" if at > 0 else ""
     )
@@ -78,7 +78,7 @@ def _first(c: Comparison, at: int) -> str:
 
 
 def _short_verdict(pairs: Sequence[Any]) -> str:
-    """What was found about the pairs that matter, in half a sentence."""
+    """State the tests of the pairs that matter, in half a sentence."""
     texts = []
     for verdict, words in ((True, "significant"), (False, "not significant")):
         names = [
@@ -87,19 +87,20 @@ def _short_verdict(pairs: Sequence[Any]) -> str:
             if not is_missing(p.p) and bool(p.significant) is verdict
         ]
         if names:
-            texts.append(f"against {' and '.join(names)} the difference is {words}")
+            texts.append(f"the difference to {' and '.join(names)} is {words}")
     untested = [
-        f"{signed(p.difference)} against {method_name(p.second)}"
+        f"{signed(p.difference)} to {method_name(p.second)}"
         for p in pairs
         if is_missing(p.p)
     ]
-    texts += [f"{', '.join(untested)} (not tested)"] if untested else []
+    if untested:
+        texts.append(f"difference {', '.join(untested)} (not tested)")
     return ", ".join(texts)
 
 
 def _against(p: Any) -> str:
     text = f"{method_name(p.first)} against {method_name(p.second)}: "
-    text += f"{signed(p.difference)} on average"
+    text += f"mean difference {signed(p.difference)}"
     if p.n_data > 1:
         text += f", better on {p.win} of {p.n_data} data sets"
     if is_missing(p.p):

@@ -1,4 +1,4 @@
-"""Figures of the reports: what is drawn, from the summary alone."""
+"""Figures of a report, drawn from the summary."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -35,14 +35,14 @@ def _look(i: int) -> dict[str, Any]:
 
 
 def _short(label: str, most: int = 24) -> str:
-    """Short enough to leave room for the picture; matplotlib hides names in _."""
+    """Shorten a label to leave room for the plot; matplotlib hides names in _."""
     text = visible(label)
     short = text if len(text) <= most else text[: most - 1] + "…"
     return f" {short}" if short.startswith("_") else short
 
 
 def _folded(figure: Figure) -> list[Block]:
-    """The first panels, and the others under one line."""
+    """The first panels; the others are folded away."""
     few, more = figure.panels[:MOST_PANELS], figure.panels[MOST_PANELS:]
     if not more:
         return [figure]
@@ -58,11 +58,11 @@ def _panels(rows: pd.DataFrame, draw: DrawPart) -> list[tuple[str, Draw]]:
 
 
 def forest(comparison: Comparison, number: int) -> list[Figure]:
-    """Differences to the best mean over data sets, with intervals."""
+    """Differences to the method with the best mean over data sets, with intervals."""
     best, *others = comparison.methods
     pairs = {}
     for method in others:
-        # Of a pair more is better, whatever the score.
+        # In a pair higher is better, whatever the metric.
         order = (method, best)[:: metric_sign(comparison.metric)]
         if (p := comparison.pair(*order)) and not is_missing(p.low):
             pairs[method_name(method)] = p
@@ -89,9 +89,9 @@ def forest(comparison: Comparison, number: int) -> list[Figure]:
     return [
         Figure(
             f"forest-{number}",
-            f"How far from {method_name(best)}, the best mean",
-            "Mean difference over data sets with its 95 % interval; differences inside "
-            f"the gray band ({_compare.ROPE:g}) do not matter in practice.",
+            f"Difference to {method_name(best)}, the best mean",
+            "Mean difference over data sets with its 95 % interval. Differences inside "
+            f"the gray band (up to {_compare.ROPE:g}) are practically equal.",
             f"{told}.",
             [("", draw)],
             (5.0, 1.0 + 0.3 * len(pairs)),
@@ -100,7 +100,7 @@ def forest(comparison: Comparison, number: int) -> list[Figure]:
 
 
 def critical_difference(comparison: Comparison, number: int) -> list[Figure]:
-    """Average ranks on a line, with bars over those that do not differ."""
+    """Average ranks on a line; bars join ranks that do not differ significantly."""
     ranks, names = list(comparison.table["rank"]), comparison.methods
     k = len(names)
     order = sorted(range(k), key=lambda i: ranks[i])
@@ -132,8 +132,8 @@ def critical_difference(comparison: Comparison, number: int) -> list[Figure]:
             f"ranks-{number}",
             "Critical-difference diagram",
             f"Average ranks over {len(comparison.data)} data sets, each by its mean "
-            "over r and learners; 1 is best. A bar joins methods whose ranks differ by "
-            f"less than the critical difference {comparison.critical_difference:.2f}.",
+            "over r and learners; 1 is best. Bars join methods whose ranks differ by "
+            f"less than the critical difference, {comparison.critical_difference:.2f}.",
             f"{told}.",
             [("", draw)],
             (5.0, 1.3 + 0.28 * k + 0.15 * len(comparison.cliques)),
@@ -184,10 +184,10 @@ def gaps(summary: Summary, protocol: str, number: int) -> list[Block]:
     return _folded(
         Figure(
             f"gaps-{number}",
-            f"Difference to the best of each data set and learner, {protocol}",
-            "The best is at zero; a line is the 95 % interval of the difference over "
-            "folds, corrected for overlapping training parts. Lines that cross zero "
-            "may be chance.",
+            f"Difference to the best method for each data set and learner, {protocol}",
+            "The best method is at zero. Lines are 95 % intervals of the difference "
+            "over folds, corrected for overlapping training folds. A difference may be "
+            "due to chance if its line crosses zero.",
             _best_of_sets(tops.assign(height=sign * tops["mean"])),
             _panels(cells, draw),
             (3.6, height),
@@ -196,7 +196,7 @@ def gaps(summary: Summary, protocol: str, number: int) -> list[Block]:
 
 
 def _best_of_sets(tops: pd.DataFrame) -> str:
-    """Highest of the best of each data set, as a sentence."""
+    """Best method and learner of each data set, as a sentence."""
     if tops.empty:
         return ""
     rows = tops.loc[tops.groupby("set", sort=False)["height"].idxmax()]
@@ -212,7 +212,7 @@ def _is_number(value: Any) -> bool:
 
 
 def sweeps(swept: pd.DataFrame) -> list[Block]:
-    """Scores against a parameter."""
+    """Scores as a function of a parameter."""
     figures: list[Block] = []
     keys = ["protocol", "labels", "metric", "parameter"]
     for (protocol, labels, metric, parameter), group in swept.groupby(keys, sort=False):
@@ -225,7 +225,7 @@ def sweeps(swept: pd.DataFrame) -> list[Block]:
             Figure(
                 f"sweep-{len(figures)}",
                 f"{capital(name)} against {parameter}, {protocol}, trained on {labels}",
-                f"Mean {name} over folds as {parameter} changes.",
+                f"Mean {name} over folds for each value of {parameter}.",
                 f"Best: {top['y']:.3f} on {top['set']} with {top['method']} and "
                 f"{top['learner']}.",
                 _panels(group, partial(_draw_sweep, lines, parameter, name)),
@@ -258,13 +258,13 @@ def _logarithmic(axes: Any) -> None:
 
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    # Matplotlib would write powers as mathematics, which we show as is.
+    # Matplotlib would write powers in its math mode, which is switched off.
     axes.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
     axes.xaxis.set_minor_formatter(lambda v, _: "")
 
 
 def regimes(summary: Summary) -> list[Block]:
-    """Scores against rows per feature, where there are enough data sets to see it."""
+    """Scores against rows per feature, for three data sets or more."""
     figures: list[Block] = []
     ratios = _compare.rows_per_feature(summary.data, summary.facts["folds"])
     for number, c in enumerate(summary.comparisons):
@@ -283,7 +283,7 @@ def regimes(summary: Summary) -> list[Block]:
             Figure(
                 f"regimes-{number}",
                 f"{capital(name)} against rows per feature, {c.protocol}",
-                f"Mean {name} of each data set over r and learners{than}, by the "
+                f"Mean {name} of each data set over r and learners{than}, against the "
                 "number of training rows per feature.",
                 f"{len(x)} data sets from {low} with {ratios[low]:.2g} training rows "
                 f"per feature to {high} with {ratios[high]:.2g}.",
@@ -307,7 +307,7 @@ def _draw_regimes(x: Sequence[float], y: pd.DataFrame, label: str, axes: Any) ->
 
 
 def plane(points: pd.DataFrame, name: str, number: int) -> Figure:
-    """First two directions of a reduced data set."""
+    """Reduced training rows along their first two directions."""
     labels = sorted(points["label"].unique())
     rest = points[points["label"].isin(labels[MOST_LABELS:])]
     wrong = points[~points["correct"].astype(bool)]
@@ -337,17 +337,17 @@ def plane(points: pd.DataFrame, name: str, number: int) -> Figure:
     return Figure(
         f"plane-{number}",
         f"First two directions: {name}",
-        "Each mark is a training row, drawn by its most likely label; the fainter, the "
-        "less confident; rows whose most likely label is wrong have a ring.",
-        f"{len(points)} rows in the reduced plane; {len(wrong)} have a wrong most "
-        "likely label.",
+        "Each marker is a training row. Color and shape show its most likely label, "
+        "fainter markers a lower confidence, and rings a wrong label.",
+        f"{len(points)} rows in the reduced plane; the most likely label of "
+        f"{len(wrong)} is wrong.",
         [("", draw)],
         (5.0, 4.0),
     )
 
 
 def histogram(counts: Mapping[str, Sequence[float]], name: str, number: int) -> Figure:
-    """Highest confidence of each row before and after."""
+    """Histogram of the highest confidence per row, before and after the fit."""
     edges = counts["edges"]
     width = (edges[1] - edges[0]) * 0.45
 
@@ -361,9 +361,9 @@ def histogram(counts: Mapping[str, Sequence[float]], name: str, number: int) -> 
 
     return Figure(
         f"confidence-{number}",
-        f"Confidence before and after: {name}",
-        "Highest label confidence of each training row: before, every label of a set "
-        "counts the same; after, as the method left it.",
+        f"Confidence before and after the fit: {name}",
+        "Highest label confidence of each training row: before the fit, when all its "
+        "candidates have the same confidence, and after it.",
         f"After fitting, {counts['after'][-1]} of {sum(counts['after'])} rows have a "
         "confidence above 0.9.",
         [("", draw)],
@@ -372,7 +372,7 @@ def histogram(counts: Mapping[str, Sequence[float]], name: str, number: int) -> 
 
 
 def curves(summary: Summary) -> list[Block]:
-    """Scores over the shares of features, with the controls in every picture."""
+    """Scores against the share of features; all panels include the controls."""
     name = metric_name(summary.metric)
     figures: list[Block] = []
     for labels, learner in product(summary.labels, summary.learners):
@@ -391,8 +391,8 @@ def curves(summary: Summary) -> list[Block]:
                 f"curves-{len(figures)}",
                 f"{capital(name)}, {learner}, trained on {labels}",
                 f"Mean {name} on clean test labels over folds and seeds against the "
-                "share of features; level lines are all features and label frequency, "
-                "which looks at none.",
+                "share of features. Horizontal lines are all features and label "
+                "frequency, which uses no features.",
                 f"Best areas: {'; '.join(told)}.",
                 _panels(points, partial(_draw_curves, methods, summary.controls, name)),
                 (3.6, 3.2),

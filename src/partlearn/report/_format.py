@@ -1,4 +1,4 @@
-"""How numbers and names are written, the same in every format."""
+"""Numbers and names as text, the same in every format."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -45,21 +45,21 @@ def score(mean: float | None, std: float | None = None) -> str:
     return f"{mean:.3f}" if is_missing(std) else f"{mean:.3f} ± {std:.3f}"
 
 
-def number(value: float | None, form: str) -> str:
+def rounded(value: float | None, form: str) -> str:
     """Write a number by a format specification; a dash for none."""
     return EMPTY if is_missing(value) else format(value, form)
 
 
 def signed(value: float | None) -> str:
     """Difference with its sign."""
-    return number(value, "+.3f")
+    return rounded(value, "+.3f").replace("+0.000", "0.000").replace("-0.000", "0.000")
 
 
 def dims(value: float | None) -> str:
     """Mean number of columns."""
-    return number(value, ".1f").removesuffix(".0")
+    return rounded(value, ".1f").removesuffix(".0")
 
 
 def pvalue(value: float | None) -> str:
     """Write a p value; small ones as a bound."""
-    return "< 0.0001" if value is not None and value < 0.0001 else number(value, ".4f")
+    return "< 0.0001" if value is not None and value < 0.0001 else rounded(value, ".4f")

@@ -1,4 +1,4 @@
-"""Sections of a report, one function per kind of labels."""
+"""Sections of a report, one function per task."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -17,8 +17,8 @@ from partlearn.report._format import (
     is_missing,
     method_name,
     metric_name,
-    number,
     pvalue,
+    rounded,
     score,
     signed,
 )
@@ -40,11 +40,11 @@ def document(summary: Summary) -> list[Section]:
     Returns
     -------
     list of Section
-        What every renderer shows.
+        The sections that all renderers show.
     """
     if not isinstance(summary, Summary):
         raise TypeError(
-            "A report is made from the result of partlearn.report.summarize; got "
+            "Pass the result of partlearn.report.summarize; got "
             f"{type(summary).__name__}."
         )
     sections = _multilabel if summary.task == "multilabel" else _partial
@@ -70,7 +70,7 @@ def _partial(s: Summary) -> list[Section]:
 
 
 def _label(s: Summary, name: str) -> str:
-    """Name of a reducer as printed; references have a dagger."""
+    """Printed name of a reducer; references have a dagger."""
     shown = method_name(name)
     return f"{shown} {DAGGER}" if name in s.unranked else shown
 
@@ -79,7 +79,7 @@ def _results(s: Summary) -> Section:
     texts = [f"{method_name(name)} ({why})" for name, why in s.unranked.items()]
     blocks: list[Block] = []
     if texts:
-        text = f"{DAGGER} Not ranked and not tested: {', '.join(texts)}."
+        text = f"{DAGGER} Neither ranked nor tested: {', '.join(texts)}."
         blocks.append(Text(text))
     for number, protocol in enumerate(s.protocols):
         cells = s.select(protocol=protocol, metric=s.metric)
@@ -118,15 +118,15 @@ def _overview(s: Summary) -> Section:
             for o in part.itertuples()
         ]
         cells += [
-            ((_label(s, name),), None, number(times.get(name), ".3g"))
+            ((_label(s, name),), None, rounded(times.get(name), ".3g"))
             for name in dict.fromkeys(part["method"])
         ]
         blocks.append(
             crossed(
                 f"Average rank (1 is best) / mean {metric_name(s.metric)} over "
-                "combinations of data set, r and learner (number in brackets), "
-                f"{protocol} protocol; rows per feature are those of a training fold",
-                ["reduction"],
+                "combinations of data set, r and learner (number in parentheses), "
+                f"{protocol} protocol; rows per feature are counted in a training fold",
+                ["reducer"],
                 {**groups, None: "fit, s"},
                 cells,
             )
@@ -139,12 +139,12 @@ def _win_tie_loss(s: Summary) -> Section:
     # A learner that failed for some reducers must not come after the total.
     names.sort(key=lambda name: name == "all")
     text = (
-        "Two-sided paired t-test over folds at 0.05 within each combination of data "
-        "set and r, as in the papers; in brackets the corrected resampled test, which "
-        "allows for overlapping training folds and finds fewer differences."
+        "Two-sided paired t-test over folds at level 0.05, for each combination of "
+        "data set and r, as in the papers. In parentheses: the corrected resampled "
+        "t-test, which accounts for overlapping training folds."
     )
     table = crossed(
-        f"{method_name(s.reference)} against each other reduction",
+        f"{method_name(s.reference)} against each other reducer",
         ["protocol", "against"],
         {name: "all learners" if name == "all" else name for name in names},
         (
@@ -163,30 +163,30 @@ def _differences(s: Summary) -> Section:
         for c in s.comparisons
         if s.reference in c.methods and len(c.data) > 1
     ]
-    return Section(f"{method_name(s.reference)} against each other", tables, "effects")
+    return Section(f"{method_name(s.reference)} against the others", tables, "effects")
 
 
 def _named_right(s: Summary) -> Section:
-    """Training labels named right beside test scores, where they were recorded."""
+    """Disambiguation of training rows beside test scores, where it was recorded."""
     metric, shares = metric_name(s.metric), s.named_right
     named = shares[shares[["by_reduction", "by_learner"]].notna().any(axis=1)]
     where = ["protocol", "set", "reducer"]
     test = shares.set_index(where)["test"].to_dict()
     oracles = [n for n, why in s.unranked.items() if why.endswith("true labels")]
     text = (
-        "Share of training rows whose most likely label is the true one, beside the "
-        "score on test rows, over learners."
+        "Disambiguation accuracy is the share of training rows whose most likely label "
+        "is the true one. Scores on test rows are means over learners."
     )
     if oracles:
         text += (
-            " An oracle reduces with the true labels and bounds what better "
-            "disambiguation could bring."
+            " An oracle is fitted with the true labels; its score is an upper "
+            "reference for better disambiguation."
         )
     columns: dict[str, Any] = {
         "data": lambda n: n.set,
-        "reduction": lambda n: _label(s, n.reducer),
+        "reducer": lambda n: _label(s, n.reducer),
         "protocol": lambda n: n.protocol,
-        "named right by the reduction": lambda n: score(n.by_reduction),
+        "disambiguation by the reducer": lambda n: score(n.by_reduction),
         "by the learner": lambda n: score(n.by_learner),
         f"test {metric}": lambda n: score(n.test),
     }
@@ -196,14 +196,14 @@ def _named_right(s: Summary) -> Section:
         columns[f"test {metric}, {o} (oracle)"] = lambda n, o=o: score(
             test.get((n.protocol, n.set, o))
         )
-    caption = f"Labels named right and test {metric}"
+    caption = f"Disambiguation accuracy on training rows and {metric} on test rows"
     table = Table.by(caption, named.itertuples(), columns, n_names=3)
     blocks: list[Block] = [] if named.empty else [Text(text), table]
-    return Section("Labels named right", blocks, "named")
+    return Section("Disambiguation", blocks, "named")
 
 
 def _side_by_side(s: Summary) -> Section:
-    """All scores of the plan beside each other, where it has more than one."""
+    """All metrics of the plan side by side, if there is more than one."""
     columns = {metric: metric_name(metric) for metric in s.metrics}
     averages = (
         (
@@ -231,7 +231,7 @@ def _inside(s: Summary) -> Section:
         caption = f"Most ambiguous rows: {name}"
         if not is_missing(v["disambiguation"]):
             share = 100 * v["disambiguation"]
-            caption += f"; {share:.1f} % of the most likely labels are right"
+            caption += f"; disambiguation accuracy {share:.1f} %"
         table = Table.by(
             caption,
             v["ambiguous"],
@@ -250,7 +250,7 @@ def _inside(s: Summary) -> Section:
                 name, [plane, _figures.histogram(v["histogram"], name, number), table]
             )
         )
-    return Section("A look at reduced rows", blocks, "inside")
+    return Section("Reduced training rows", blocks, "inside")
 
 
 def _multilabel(s: Summary) -> list[Section]:
@@ -275,7 +275,7 @@ def _multilabel(s: Summary) -> list[Section]:
 
 
 def _areas(s: Summary, metric: str) -> list[Table]:
-    """One table per kind of training labels and learner: methods by data sets."""
+    """Methods by data sets: one table for each learner and its training labels."""
     shown = {m: f"{m} (control)" if m in s.controls else m for m in s.methods}
     tables = []
     for labels, learner in product(s.labels, s.learners):
@@ -324,10 +324,10 @@ def _against_control(s: Summary, control: str) -> Section:
     head.append("significantly better")
     title = f"Against {control}"
     text = (
-        "Mean difference over combinations of data set, noise, labels and learner; "
-        "win, tie and loss by the corrected resampled t-test over folds and seeds "
-        "within a combination. Combinations on the same data are not independent: p is "
-        "that of the comparison over data sets above, none where there are too few."
+        "Mean difference over combinations of data set, noise, labels and learner. "
+        "Wins, ties and losses are by the corrected resampled t-test over folds and "
+        "seeds of one combination. Combinations on one data set are not independent: "
+        "p is taken from the pairwise comparison over data sets, if there are enough."
     )
     blocks: list[Block] = [Text(text), Table.of(title, head, rows[True], 2)]
     if rows[False]:

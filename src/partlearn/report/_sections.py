@@ -1,4 +1,4 @@
-"""Sections of a report that do not depend on the kind of labels."""
+"""Sections of a report that do not depend on the task."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -17,9 +17,9 @@ from partlearn.report._format import (
     is_missing,
     method_name,
     metric_name,
-    number,
     plural,
     pvalue,
+    rounded,
     score,
     signed,
 )
@@ -59,7 +59,7 @@ def lead(summary: Summary) -> list[Block]:
 
 
 def conclusion_section(summary: Summary, baselines: Sequence[str]) -> Section:
-    """Sentences on the leading score, for every protocol."""
+    """Sentences on the first metric of the plan, for each protocol."""
     blocks: list[Block] = []
     tables = [c for c in summary.comparisons if c.metric == summary.metric]
     for comparison in tables:
@@ -67,12 +67,12 @@ def conclusion_section(summary: Summary, baselines: Sequence[str]) -> Section:
         head = f"{comparison.protocol.capitalize()}: " if len(tables) > 1 else ""
         blocks += [Text(head + first, "lead"), Text(rest)]
     if not tables:
-        blocks.append(Text("There is nothing to compare: see the results."))
+        blocks.append(Text("There are no two methods to compare; see the results."))
     return Section("Conclusion", blocks, "conclusion", brief=True)
 
 
 def comparison_section(summary: Summary) -> Section:
-    """Matrix of all pairs as the main figure; ranks folded away."""
+    """Differences of all pairs of methods; ranks are folded away."""
     first = [c for c in summary.comparisons if c.metric == summary.metric]
     others = [c for c in summary.comparisons if c.metric != summary.metric]
     blocks: list[Block] = []
@@ -85,27 +85,29 @@ def comparison_section(summary: Summary) -> Section:
     if others:
         more = [b for c in others for b in (_matrix(c), *_ranks(c, None))]
         blocks.append(Section("Other scores", more))
-    return Section("Who is better than whom", blocks, "comparison", brief=True)
+    return Section("Pairwise comparison", blocks, "comparison", brief=True)
 
 
 def _how(comparisons: Sequence[Comparison]) -> str:
-    text = "Mean difference of the row minus the column (positive: the row is better)"
+    text = (
+        "Mean score of the row minus that of the column; positive if the row is better"
+    )
     if any(len(c.data) > 1 for c in comparisons):
-        text += ", below it the data sets on which the row wins / ties / loses"
-    text += "; each data set counts once, by its mean over r and learners."
+        text += ". Below it, the numbers of data sets that the row wins / ties / loses"
+    text += ". Each data set counts once, by its mean over r and learners."
     if any(c.tested for c in comparisons):
         n = max(c.pairs["p"].notna().sum() // 2 for c in comparisons)
         text += (
-            " p: Wilcoxon's signed-rank test of the two methods over data sets, which "
-            f"no other method can change; marked where it stays below {ALPHA} after "
-            f"Holm's correction for the {plural(n, 'pair')} compared."
+            " p is from Wilcoxon's signed-rank test of two methods over data sets; it "
+            "does not depend on the other methods. Pairs are marked if p stays below "
+            f"{ALPHA} after Holm's correction for {plural(n, 'pair')}."
         )
     return text
 
 
 def _matrix(c: Comparison) -> Table:
     n = len(c.data)
-    # One data set is first everywhere or nowhere: its combinations tell more.
+    # On one data set a method is first or not: count combinations instead.
     over, first = (n, "n_first") if n > 1 else (c.n_cells, "n_first_cells")
     head = ["method", f"mean {metric_name(c.metric)}"]
     head += ["first on" if n > 1 else "first in", "rank in combinations"]
@@ -145,11 +147,11 @@ def _pair_cell(pair: Any) -> str:
 
 
 def _ranks(c: Comparison, number: int | None) -> list[Block]:
-    """Ranks: folded, since the matrix tells the most."""
+    """Average ranks, folded away."""
     if is_missing(c.friedman):
         return []
     text = (
-        f"Average ranks depend on which methods take part. Friedman chi-square "
+        f"Average ranks depend on the methods that are compared. Friedman chi-square "
         f"{c.friedman:.2f}, p = {pvalue(c.friedman_p)} (Iman and Davenport: p = "
         f"{pvalue(c.iman_davenport_p)}) over {len(c.data)} data sets; critical "
         f"difference of ranks (Nemenyi, {ALPHA}): {c.critical_difference:.2f}."
@@ -163,14 +165,14 @@ def _ranks(c: Comparison, number: int | None) -> list[Block]:
 
 
 def pair_table(c: Comparison, reference: str, others: Sequence[str]) -> Table:
-    """One method against each other: differences, effect sizes, probabilities."""
+    """One method against all others: differences, effect sizes, probabilities."""
     pairs = (c.pair(reference, other) for other in others)
 
     def known(text: str, value: float) -> str:
         return EMPTY if is_missing(value) else text
 
     return Table.by(
-        f"{_table_name(c)}: {method_name(reference)} minus each other",
+        f"{_table_name(c)}: {method_name(reference)} minus each other method",
         [pair for pair in pairs if pair],
         {
             "against": lambda p: method_name(p.second),
@@ -196,7 +198,7 @@ def pair_table(c: Comparison, reference: str, others: Sequence[str]) -> Table:
 def published_section(
     summary: Summary, label: Callable[[str], str], beside: Sequence[str] = ()
 ) -> Section:
-    """Published, measured, difference, for every protocol; controls beside."""
+    """Published and measured scores of each protocol, with controls beside them."""
     cells = summary.cells
     known = cells[cells["published"].notna()]
     several = len(summary.metrics) > 1 or len(summary.labels) > 1
@@ -226,7 +228,7 @@ def published_section(
             for name in beside:
                 yield row, name, score(controls.get((*place, name)))
 
-    caption = "Published mean, ours, and ours minus published"
+    caption = "Published mean, measured mean, and measured minus published"
     caption += "; the last columns are controls on the same data" if beside else ""
     main = known["metric"] == summary.metric
     tables, more = (
@@ -234,7 +236,7 @@ def published_section(
         for part in (known[main], known[~main])
     )
     folded = [Section("Other scores", more)] if more else []
-    title = "Published, measured, difference"
+    title = "Published and measured scores"
     return Section(title, [*tables, *folded], "published", brief=True)
 
 
@@ -245,27 +247,31 @@ def closing_sections(summary: Summary) -> list[Section]:
         "method": lambda c: method_name(c["name"]),
         "kind": lambda c: kinds.get(c["kind"], c["kind"]),
         "runs": lambda c: str(c["n_runs"]),
-        "fit, s": lambda c: number(c["fit_time"], ".3g"),
-        "use, s": lambda c: number(c["use_time"], ".3g"),
+        "fit, s": lambda c: rounded(c["fit_time"], ".3g"),
+        "use, s": lambda c: rounded(c["use_time"], ".3g"),
     }
     caption = "Mean seconds per run"
     if summary.costs["peak_mb"].fillna(0).any():  # small data leave no trace
         caption += " and highest memory above the start of a run"
-        columns["peak memory, MB"] = lambda c: number(c["peak_mb"], ".0f")
+        columns["peak memory, MB"] = lambda c: rounded(c["peak_mb"], ".0f")
     costs = Table.by(caption, summary.costs.to_dict("records"), columns, n_names=2)
     there: list[Block] = [_data(summary)]
     if summary.absent:
-        there.append(Text("Not there, left out:"))
+        there.append(Text("Data sets that were not found:"))
         absent = [f"{a['name']}: {a['reason']}" for a in summary.absent]
         there.append(Text(absent, "warn"))
     notes = [Text(note, "note") for note in summary.notes]
-    facts = Table.of("How this run was made", ["fact", "value"], _facts(summary), 2)
+    facts = Table.of(
+        "Versions and settings of this run", ["fact", "value"], _facts(summary), 2
+    )
     return [
         Section("Notes", notes, "notes"),
         Section("Time and memory", [costs], "costs"),
         Section("Data", there, "data"),
         Section("Failures and warnings", _problems(summary), "failures"),
-        Section("Run facts", [Section("Versions, seeds, limits", [facts])], "facts"),
+        Section(
+            "Details of the run", [Section("Versions, seeds, limits", [facts])], "facts"
+        ),
     ]
 
 
@@ -282,7 +288,7 @@ def _data(summary: Summary) -> Table:
         "rows": lambda d: str(d["n_samples"]),
         "features": lambda d: str(d["n_features"]),
         "labels" if many else "classes": lambda d: str(len(d["classes"])),
-        "labels a row" if many else "mean candidates": lambda d: (
+        "labels per row" if many else "mean candidates": lambda d: (
             f"{d['mean_labels']:.2f}"
         ),
     }
@@ -318,7 +324,7 @@ def _problems(summary: Summary) -> list[Block]:
 
 
 def _facts(summary: Summary) -> list[list[str]]:
-    """Facts as words, in a fixed order."""
+    """Facts of the run as text, in a fixed order."""
     f = summary.facts
     versions = ", ".join(f"{k} {v}" for k, v in f["versions"].items())
     ratio = f["wall_time"] / max(f["work_time"], 1e-9)

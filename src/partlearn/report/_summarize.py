@@ -1,4 +1,4 @@
-"""Summarize a finished run in frames that every renderer reads."""
+"""Summarize a finished run in the frames that all renderers use."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -36,33 +36,33 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEAK_NOTE = (
-    "The transductive protocol is the recipe behind the published tables: the reducer "
-    "is fitted once on all rows and all candidate sets, those of the test rows "
-    "included. True labels are never seen, but test features and test candidate sets "
-    "are, so these accuracies are too high for new data. The inductive protocol fits "
-    "everything on the training fold only; its figures are the ones to expect in use."
+    "The published tables use the transductive protocol: the reducer is fitted once on "
+    "all rows and all candidate sets, including those of the test rows. It never sees "
+    "true labels, but it sees the features and candidates of test rows, so these "
+    "accuracies are too high for new data. The inductive protocol fits everything on "
+    "the training fold; its scores are to be expected in use."
 )
 AREA_NOTE = (
-    "Scores are areas under the curve over the shares of features, mean and deviation "
-    "over folds and seeds. Selectors see candidates only; learners are trained on "
-    "candidates or, to tell the worth of the features alone, on clean labels. Test "
+    "Scores are areas under the curve over the shares of features: mean and standard "
+    "deviation over folds and seeds. Selectors see candidates only. Learners are "
+    "trained on candidates, or on clean labels to evaluate the features alone. Test "
     "labels are clean."
 )
 MAX_POINTS = 400
 MAX_VIEWS = 4
 N_BINS = 10
 N_ROWS = 10
-# Level lines: they do not depend on what a plan varies.
+# Horizontal lines: they do not depend on the parameter that varies.
 LEVELS = (Control.RANDOM, Control.ALL_FEATURES, Control.LABEL_FREQUENCY)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A finished run as the renderers see it: frames, names and facts.
+    """Frames, names and facts of a finished run, the input of all renderers.
 
-    Fields are attributes; ``summary["cells"]`` gives them as in the JSON, plain lists
-    and dicts. ``unranked`` names methods that are not compared, and why; ``controls``
-    those that every multi-label comparison is held against. ``cells``, ``folds`` and
+    Fields are attributes; ``summary["cells"]`` returns them as plain lists and dicts,
+    as in the JSON. ``unranked`` maps methods that are not compared to the reason;
+    ``controls`` are the controls of a multi-label comparison. ``cells``, ``folds`` and
     ``curves`` are described at :class:`partlearn.benchmark.Scores`.
     """
 
@@ -115,7 +115,7 @@ def rows_where(frame: pd.DataFrame, **where: Any) -> pd.DataFrame:
 
 
 def plain(value: Any) -> Any:
-    """Make lists, dicts, strings and finite numbers of frames and records."""
+    """Convert frames and records to lists, dicts, strings and finite numbers."""
     if hasattr(value, "to_dict"):
         return [plain(row) for row in value.to_dict("records")]
     if is_dataclass(value):
@@ -140,8 +140,8 @@ def summarize(folder: str | Path) -> Summary:
     Returns
     -------
     Summary
-        Frames, the source of all renderers. Fields are attributes;
-        ``summary["cells"]`` gives them as in the JSON.
+        Input of all renderers. Its fields are attributes; ``summary["cells"]`` returns
+        them as plain lists and dicts, as in the JSON.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def _frame(rows: Any, columns: str) -> pd.DataFrame:
 
 
 def _last(reducers: Sequence[MethodSpec]) -> str:
-    """The method that a plan is about, if it does not say."""
+    """Default reference: the last reducer that is ranked."""
     return next((s.name for s in reversed(reducers) if s.cls and s.ranked), "")
 
 
@@ -267,7 +267,7 @@ def _means(frame: pd.DataFrame, metrics: Mapping[str, str], by: list[str]) -> An
 
 
 def _named_right(frame: pd.DataFrame, metric: str, wanted: bool) -> pd.DataFrame:
-    """By data set and method, over learners, where labels are named at all."""
+    """Disambiguation and test scores by data set and reducer, over learners."""
     shares = {"reducer_disambiguation": "by_reduction", "disambiguation": "by_learner"}
     rows = frame if wanted else frame.iloc[:0]
     by = ["protocol", "data", "r", "reducer"]
@@ -275,7 +275,7 @@ def _named_right(frame: pd.DataFrame, metric: str, wanted: bool) -> pd.DataFrame
 
 
 def _sweep(reducers: Sequence[MethodSpec], cells: pd.DataFrame) -> pd.DataFrame:
-    """Points of curves for methods whose grid varies parameters, and level lines."""
+    """Curves of methods over the values of their grid, and horizontal lines."""
     import pandas as pd
 
     place = ["protocol", "labels", "metric", "data", "r", "set", "learner"]
@@ -297,7 +297,7 @@ def _sweep(reducers: Sequence[MethodSpec], cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without(spec: MethodSpec, parameter: str) -> str:
-    """Name of a method and the parameters that its grid varies but one."""
+    """Name of a method with all parameters of its grid but one."""
     others = (f", {k}={v}" for k, v in spec.point.items() if k != parameter)
     return spec.name.split("[")[0] + "".join(others)
 
@@ -305,7 +305,7 @@ def _without(spec: MethodSpec, parameter: str) -> str:
 def _counted(
     frame: pd.DataFrame, metric: str, by: list[str], count: str
 ) -> pd.DataFrame:
-    """Texts of a metric, and the number of jobs that have each."""
+    """Distinct texts of a metric with their number of jobs."""
     rows = frame[frame["metric"] == metric]
     groups = rows.groupby([*by, "text"], sort=False, dropna=False)["id"]
     return groups.nunique().rename(count).reset_index()
@@ -320,7 +320,7 @@ def _failures(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _costs(run: Run, frame: pd.DataFrame) -> pd.DataFrame:
-    """Reducers, classifiers, learners; each reduction counts once."""
+    """Times and memory of reducers, classifiers and learners."""
     import pandas as pd
 
     parts = []
