@@ -75,12 +75,12 @@ class Scores:
 
 
 def grouped(frame: "DataFrame", names: Sequence[str]) -> Any:
-    """Group rows in order of appearance; a missing value is a value."""
+    """Group rows in order of appearance; missing values are a group of their own."""
     return frame.groupby(list(names), sort=False, dropna=False, observed=True)
 
 
 def scores_of(plan: Plan, frame: "DataFrame") -> Scores:
-    """Cells, folds and curves of a run.
+    """Group the scores of a run into cells, folds and curves.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def scores_of(plan: Plan, frame: "DataFrame") -> Scores:
 
 
 def _beside_every_learner(pd: Any, plan: Any, rows: "DataFrame") -> "DataFrame":
-    """Put methods that predict by themselves beside every learner, in table order."""
+    """Repeat methods without a learner beside each learner, in table order."""
     alone = rows["learner"] == NO_LEARNER
     if not alone.all():
         blocks = rows.loc[~alone, BLOCK].drop_duplicates()

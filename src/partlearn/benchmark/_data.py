@@ -1,4 +1,4 @@
-"""Data of a plan: found by name, read, fingerprinted."""
+"""Find, read and fingerprint the data sets of a plan."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -78,7 +78,7 @@ def load_all(
     made: Callable[[DataSpec], BenchmarkData],
     from_bunch: Callable[[DataSpec, Bunch, str], BenchmarkData],
 ) -> tuple[list[BenchmarkData], list[dict[str, str]]]:
-    """Load the data sets that are there.
+    """Load the data sets of a plan; those without a file are listed.
 
     Parameters
     ----------
@@ -89,15 +89,14 @@ def load_all(
     made : callable
         Makes a data set whose source is ``sklearn:NAME``.
     from_bunch : callable
-        Takes one out of what was read from a file of a name.
+        Makes a data set from the content of a file.
 
     Returns
     -------
     data : list of BenchmarkData
         In the order of the plan.
     absent : list of dict
-        Those that are not there: their name, source, a file name that would have
-        been found, and where it was looked for.
+        Data sets without a file: name, source, expected file name and reason.
     """
     data: list[BenchmarkData] = []
     absent: list[dict[str, str]] = []
@@ -156,7 +155,7 @@ def find_file(source: str, folder: str | Path | None) -> Path | None:
 
 
 def _plain(path: Path) -> Path:
-    """Name of a file in small letters and without the end of a compressed one."""
+    """File name in lower case, without ``.gz``."""
     return Path(path.name.lower().removesuffix(".gz"))
 
 

@@ -1,4 +1,4 @@
-"""Where jobs run: in this process, in child processes, on a Dask cluster."""
+"""Engines that run jobs: in this process, in child processes, on a Dask cluster."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -30,23 +30,23 @@ Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class Engine(Protocol):
-    """Runs calls in any order and yields ``(number of the call, answer)``.
+    """Interface of engines.
 
-    The answer of a call that gave none, for instance because it ended its process, is
-    an exception.
+    ``run`` executes calls in any order and yields ``(number of the call, result)``. The
+    result of a failed call is its exception.
     """
 
     name: str
     workers: int
 
     def share(self, value: Any, key: str, *, lasting: bool = True) -> Any:
-        """Return something that stands for ``value`` in many calls, or in a few."""
+        """Return a reference to ``value`` for many calls, or for a few."""
 
     def run(self, calls: Iterable[Call]) -> Iterator[tuple[int, Any]]:
         """Run the calls."""
 
     def close(self) -> None:
-        """Let go of resources."""
+        """Release the resources."""
 
 
 def _attempt(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -59,7 +59,7 @@ def _attempt(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
 
 
 class SerialEngine:
-    """One job after the other in this process.
+    """Run one job after the other in this process.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class SerialEngine:
 
 @dataclass(frozen=True)
 class _Shared:
-    """A value that waits in a file of this machine."""
+    """Reference to a value in a local file."""
 
     path: str
 
@@ -97,13 +97,13 @@ def _fetched(path: str) -> Any:
 
 
 def _with_shared(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """Call in a child; shared values are read there once, large arrays mapped."""
+    """Call a function in a child, which loads shared values once and maps arrays."""
     values = (_fetched(a.path) if isinstance(a, _Shared) else a for a in args)
     return function(*values)
 
 
 class ProcessEngine:
-    """Several processes on this machine, which end with this one.
+    """Run jobs in several processes on this machine.
 
     Parameters
     ----------
@@ -131,9 +131,9 @@ class ProcessEngine:
         return _Shared(str(path))
 
     def run(self, calls: Iterable[Call]) -> Iterator[tuple[int, Any]]:
-        """Run the calls; one that ends its process is tried once more.
+        """Run the calls; a call whose process ended is tried once more.
 
-        A process may be ended from outside; a call that ends two is to blame itself.
+        The process may have been killed from outside; a second death is the result.
         """
         idle: SimpleQueue[IsolatedProcess] = SimpleQueue()
         for child in self._children:
@@ -174,7 +174,7 @@ class ProcessEngine:
             pool.shutdown()
 
     def close(self) -> None:
-        """End the processes: a later run may need to import from other places."""
+        """End the processes; the import path of a later run may differ."""
         for child in self._children:
             child.close()
         if self._files is not None:
@@ -187,7 +187,7 @@ def _identity(value: Any) -> Any:
 
 
 class DaskEngine:
-    """Workers of a running Dask cluster.
+    """Run jobs on the workers of a running Dask cluster.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ class DaskEngine:
                 f"Start one with `dask worker {address}`."
             ) from None
         self.workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
-        # A connection that is lost is told by us, in a sentence.
+        # A lost connection is reported by an error below, not by log messages.
         known = logging.root.manager.loggerDict  # each may have a level of its own
         names = [name for name in known if name.startswith("distributed.")]
         loggers = map(logging.getLogger, ["distributed", *names])
@@ -220,14 +220,14 @@ class DaskEngine:
             logger.setLevel(logging.CRITICAL)
 
     def share(self, value: Any, key: str, *, lasting: bool = True) -> Any:
-        """Send ``value`` once, as a task: a lost copy is made again."""
+        """Send ``value`` once, as a task that Dask repeats if the copy is lost."""
         with warnings.catch_warnings():
             # Dask advises scatter, but scattered data die with their worker.
             warnings.filterwarnings("ignore", message="Sending large graph")
             return self._client.submit(_identity, value, key=f"partlearn-{key}")
 
     def run(self, calls: Iterable[Call]) -> Iterator[tuple[int, Any]]:
-        """Submit all calls; Dask runs those of a dead worker again elsewhere."""
+        """Submit all calls; Dask repeats those of a dead worker."""
         import distributed
 
         as_completed: Any = distributed.as_completed
@@ -258,7 +258,7 @@ class DaskEngine:
             ) from error
 
     def close(self) -> None:
-        """Close the connection; the cluster goes on."""
+        """Close the connection; the cluster keeps running."""
         with suppress(TimeoutError, OSError):
             self._client.close()
         for logger, level in self._levels.items():
@@ -271,9 +271,9 @@ def make_engine(workers: int | None = 1, scheduler: str | None = None) -> Engine
     Parameters
     ----------
     workers : int or None, default=1
-        1 runs in this process, more run in processes, None in one per core.
+        1 uses this process; more are child processes; None means one per core.
     scheduler : str or None, default=None
-        Address of a Dask scheduler; goes before ``workers``.
+        Address of a Dask scheduler; takes precedence over ``workers``.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Run one piece of work: capped threads, limits, and errors that become records."""
+"""Run one job with capped threads and limits; exceptions become failed records."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -55,15 +55,15 @@ def highest_size(*, reset: bool = False) -> float | None:
 
 @lru_cache(maxsize=1)
 def _controller(n_modules: int) -> ThreadpoolController:
-    """Find the thread pools of this process, again when modules were imported.
+    """Find the thread pools of this process, anew when modules were imported.
 
-    Looking for them takes longer than many a job.
+    The search can take longer than a job.
     """
     return ThreadpoolController()
 
 
 def guard(threads: int, work: Callable[..., Record], *args: Any) -> Record:
-    """Do ``work(*args)`` with capped threads; an exception becomes a failed record.
+    """Call ``work(*args)`` with capped threads; an exception becomes a failed record.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def is_limited(plan: Plan) -> bool:
 def within_limits(
     plan: Plan, function: Callable[..., list[Record]], *args: Any
 ) -> list[Record]:
-    """Call in a process of its own where there are limits on time or memory.
+    """Call a function, in a child process if the plan limits time or memory.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A child process that does one call at a time under limits and may be killed.
+"""A child process that runs one call at a time under limits and can be killed.
 
 The child runs this file as a script: it imports nothing of the package until a call
 needs it, so it starts at once.
@@ -22,11 +22,11 @@ from partlearn._sizes import SIZES
 
 
 class ChildDiedError(RuntimeError):
-    """The process of a job ended without an answer."""
+    """The process of a job ended without a result."""
 
 
 class EngineLostError(OSError):
-    """Where jobs ran is gone, which says nothing about the jobs themselves."""
+    """The engine was lost; the jobs themselves did not fail."""
 
 
 # The bytes of a value are a value themselves: one that cannot be read, for instance for
@@ -124,13 +124,13 @@ class IsolatedProcess:
         return self._process
 
     def kill(self) -> None:
-        """End the child at once; a call that waits for it gets ChildDiedError."""
+        """Kill the child; a call in progress raises ChildDiedError."""
         process = self._process
         if process is not None:
             process.kill()
 
     def close(self) -> None:
-        """End the child: when idle it leaves by itself, otherwise it is killed."""
+        """End the child: close its input, and kill it if it does not exit."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -171,7 +171,7 @@ def _cap(seconds: float | None, megabytes: int | None) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """End this process when its parent has gone, whatever ended it."""
+    """Exit when the parent process has ended, for whatever reason."""
     while os.getppid() == parent:
         time.sleep(SIZES.leaving_seconds / 4)
     os._exit(1)

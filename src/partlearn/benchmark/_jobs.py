@@ -1,4 +1,4 @@
-"""From a plan to frozen jobs whose hash is their identity."""
+"""Jobs of a plan, identified by a hash of their content."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -59,7 +59,7 @@ def source_hash() -> str:
 
 @dataclass(frozen=True)
 class _Work:
-    """Work whose identity is the hash of its content.
+    """Work that is identified by a hash of its content.
 
     Attributes
     ----------
@@ -75,17 +75,17 @@ class _Work:
 
     @property
     def id(self) -> str:
-        """Identity of the work."""
+        """Hash of the content and the code."""
         return identity({**self.content, "code": self.code})
 
     @property
     def name(self) -> str:
-        """Name of its fragment in the store."""
+        """Name of the fragment in the store."""
         return f"{self.part}/{self.id}"
 
     @property
     def seed(self) -> int:
-        """Random state that belongs to this work whatever the order of the run."""
+        """Random state of the work; it does not depend on the order of the run."""
         # Without the code: a comment that changed must not draw other numbers.
         return int(identity(self.content)[:8], 16) % (2**31)
 
@@ -171,7 +171,7 @@ class Job(_Work):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Columns of the frame of a run that say which job a row is about."""
+        """Columns of the frame of a run that identify a job."""
         of = self.reduction
         return {
             "id": self.id,
@@ -189,7 +189,7 @@ class Job(_Work):
 
 
 def shared_content(plan: Plan, fingerprint: str) -> dict[str, Any]:
-    """What the hashes of all jobs on one data set are about.
+    """Content that the hashes of all jobs on one data set share.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def shared_content(plan: Plan, fingerprint: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        To be added to.
+        Content to extend.
     """
     return {
         "partlearn": _SEEDS_SINCE,

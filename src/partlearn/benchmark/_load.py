@@ -31,7 +31,7 @@ from partlearn.io import Budget, atomic_write, table_blocks
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# Columns of the frame; the first say which job a row is about.
+# Columns of the frame; the first ones identify the job.
 COLUMNS = {
     **dict.fromkeys(("id", "reduction", "data"), "string"),
     "r": "double",
@@ -92,9 +92,9 @@ class Run:
         Returns
         -------
         DataFrame
-            One row per value. The columns ``id`` to ``fold`` say which job it is
-            about, ``percentage`` which point of a curve; ``metric`` and ``value`` hold
-            scores, counts, seconds (``fit_time``, ``predict_time``) and megabytes
+            One row per value. The columns ``id`` to ``fold`` identify the job,
+            ``percentage`` the point of a curve; ``metric`` and ``value`` hold scores,
+             counts, seconds (``fit_time``, ``predict_time``) and megabytes
             (``peak_mb``), those of the reducer with the prefix ``reducer_``. Errors,
             tracebacks and warnings are rows with a ``text``.
 
@@ -119,7 +119,7 @@ class Run:
 
 
 def merge(jobs: Sequence[Job], store: Store) -> dict[str, list[Any]]:
-    """Bring together what jobs and their reductions left.
+    """Collect the records of jobs and their reductions.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def _read(pd: Any, path: Path) -> "DataFrame":
 
 
 def run_facts(plan: _plan.Plan, engine: Engine, **outcome: Any) -> dict[str, Any]:
-    """Versions, machine and settings of a run.
+    """Collect versions, machine and settings of a run.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def save_run(
     absent: Iterable[Mapping[str, str]],
     columns: Mapping[str, Sequence[Any]],
 ) -> Run:
-    """Write what is known at the end of a run.
+    """Write the files of a finished run.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def save_run(
         }
         if part["id"]:
             files.append(_write(store.folder / name, part))
-    # Last, and together: an interrupted run leaves the report of the one before.
+    # Last, and together: an interrupted run keeps the report of the previous one.
     store.write_json("plan.json", asdict(plan))
     names = ("plan.json", "splits.json")
     files += [store.folder / name for name in names if (store.folder / name).is_file()]
@@ -354,7 +354,7 @@ def load_run(folder: str | Path) -> Run:
 
 
 def _with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON has lists where plans have tuples."""
+    """Replace the lists of JSON by tuples."""
     return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
 
 

@@ -14,7 +14,7 @@ from partlearn._sklearn_compat import validate_parameter_constraints
 from partlearn.benchmark._plan import MethodSpec, Plan, TunedPlan
 from partlearn.benchmark._toml import PlanError
 
-# What plans call their methods, and the roles that are meant.
+# Kinds of methods in plans, and their roles in the registry.
 KINDS: dict[str, tuple[Role, ...]] = {
     "reducer": ("reducer", "selector"),
     "projection": ("reducer",),
@@ -53,7 +53,7 @@ def find_class(name: str, kind: str) -> type:
 def build(
     name: str, params: Mapping[str, Any], kind: str, seed: int | None = None
 ) -> Any:
-    """Build an estimator; give it ``seed`` if it takes one and none was asked for.
+    """Build an estimator; ``seed`` is its random state unless its parameters set one.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def _check(spec: MethodSpec, estimator: Any) -> None:
 
 
 def _check_search(spec: MethodSpec, estimator: Any) -> None:
-    """Fail for settings that a learner cannot take, before any of them is tried."""
+    """Raise for settings that a learner does not accept, before anything runs."""
     name, known = type(estimator).__name__, estimator.get_params()
     if not hasattr(estimator, "predict_proba"):
         raise PlanError(

@@ -1,4 +1,4 @@
-"""Comparisons on partial multi-labels: of feature rankings, or of classifiers."""
+"""Comparisons on partial multi-label data: of selectors, or of classifiers."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -39,7 +39,7 @@ _CONTROL = "control:"
 
 @dataclass(frozen=True)
 class MultilabelTask:
-    """A plan whose rows have any number of true labels among their candidates.
+    """Task of a plan whose rows have several true labels.
 
     Everything is fitted on training rows; test labels are clean.
 
@@ -50,7 +50,7 @@ class MultilabelTask:
     """
 
     plan: MultilabelPlan
-    # A curve takes long: every job is kept as soon as it is done.
+    # Jobs with a curve take long: each is stored as soon as it is done.
     shares_features = False
     kinds = MappingProxyType(
         {"reducers": "ranker", "classifiers": "multilabel", "learners": "multilabel"}
@@ -134,7 +134,7 @@ class MultilabelTask:
                     yield Job(content, code, reduction, learner, fold, labels, points)
 
     def _combinations(self, data: BenchmarkData) -> Iterator[Combination]:
-        """Ranking with its draw and length, learner, labels, points of the curve."""
+        """Selectors with draw and length, learners, labels and points of the curve."""
         plan, spec, d = self.plan, self._spec(data.name), data.X.shape[1]
         curve = tuple((p, _protocol.n_selected(p, d)) for p in plan.percentages)
         if spec.counts is not None:
@@ -185,7 +185,7 @@ class MultilabelTask:
         )
 
     def reduce(self, data: BenchmarkData, task: Reduction, split: Split) -> Record:
-        """Order all features by what the training rows say."""
+        """Rank all features on the training rows."""
         train, _ = split
         C = self._candidates(data, task, train)
         X = _protocol.unit_scaled(data.X, train)[train]
@@ -212,7 +212,7 @@ class MultilabelTask:
     def learn(
         self, data: BenchmarkData, order: Indices, job: Job, split: Split
     ) -> Record:
-        """Fit and score a learner on more and more of the features."""
+        """Fit and score a learner for each number of features."""
         train, test = split
         T = self._candidates(data, job.reduction, train)
         T = data.truth[train] if job.labels == "clean" else T
@@ -236,7 +236,7 @@ class MultilabelTask:
     def _point(
         self, job: Job, A: Array, T: Mask, B: Array, Y: Mask
     ) -> tuple[dict[str, float], float, float]:
-        """Scores on clean test labels, and seconds of fit and predict."""
+        """Scores on clean test labels, and the seconds of fit and predict."""
         start = perf_counter()
         if job.learner.cls.startswith(_CONTROL):
             S, P, thresholds = _frequency(T, len(B))
@@ -260,7 +260,7 @@ class MultilabelTask:
         return scores, fitted - start, perf_counter() - fitted
 
     def _held_out(self, learner: Any, A: Array, T: Mask, seed: int) -> Array:
-        """Scores of the training rows by models that have not seen them."""
+        """Cross-fitted scores of the training rows."""
         known = getattr(learner, "held_out_scores_", None)
         if known is not None:
             return np.asarray(known)
@@ -273,16 +273,16 @@ class MultilabelTask:
 
 
 def _build(method: MethodSpec, kind: str, seed: int, **defaults: Any) -> Any:
-    """Build a method, with defaults for those parameters that its class has."""
+    """Build a method; defaults are passed if its class accepts them."""
     accepted = inspect.signature(find_class(method.cls, kind)).parameters
     known = {name: value for name, value in defaults.items() if name in accepted}
     return build(method.cls, {**known, **method.params}, kind, seed)
 
 
 def _frequency(T: Mask, n: int) -> tuple[Array, Mask, Array]:
-    """Predict labels by their frequency in training, whatever the features are.
+    """Predict labels by their frequency in training, without features.
 
-    All rows of a label tie, so that the best threshold predicts it for all or none.
+    All rows tie, so the best threshold predicts a label for all rows or for none.
     """
     share = T.mean(axis=0)
     S = np.tile(share, (n, 1))
@@ -334,7 +334,7 @@ def _from_bunch(spec: DataSpec, bunch: Bunch, file: str) -> BenchmarkData:
 
 
 def _cut(data: BenchmarkData, spec: DataSpec) -> BenchmarkData:
-    """The most frequent labels and features, as far as an entry limits them."""
+    """Keep the most frequent labels and features, if the entry limits them."""
     if spec.max_features is not None:
         found = np.asarray((data.X != 0).sum(axis=0)).ravel()
         data = replace(data, X=data.X[:, _largest(found, spec.max_features)])
@@ -349,7 +349,7 @@ def _cut(data: BenchmarkData, spec: DataSpec) -> BenchmarkData:
 
 
 def _largest(counts: Array, n: int) -> Indices:
-    """Places of the `n` largest counts, in their order; of equal ones the first."""
+    """Sorted indices of the `n` largest counts; ties keep the first."""
     return np.sort(np.argsort(-counts, kind="stable")[:n])
 
 

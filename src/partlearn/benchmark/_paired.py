@@ -1,4 +1,4 @@
-"""Two methods on the same folds or data sets: tests, effect sizes, probabilities."""
+"""Comparisons of two methods: paired tests, effect sizes, probabilities."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -90,7 +90,7 @@ def _decide(difference: np.ndarray, variance_factor: float, alpha: float) -> Com
 
 
 def paired_t(a: Any, b: Any, *, alpha: float = 0.05) -> Comparison:
-    """Two-sided paired t-test over folds, the rule of the papers' win/tie/loss.
+    """Two-sided paired t-test over folds, as in the win/tie/loss counts of papers.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def paired_t(a: Any, b: Any, *, alpha: float = 0.05) -> Comparison:
 def corrected_resampled_t(
     a: Any, b: Any, *, test_fraction: float, alpha: float = 0.05
 ) -> Comparison:
-    """Paired t-test whose variance allows for overlapping training sets.
+    """Paired t-test with a variance corrected for overlapping training sets.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def corrected_resampled_t(
 
 
 def _overlap_factor(n: int, test_fraction: float) -> float:
-    """What the variance of one difference is multiplied with: Nadeau and Bengio."""
+    """Factor of the variance of one difference (Nadeau and Bengio)."""
     if not 0 < test_fraction < 1:
         raise ValueError(f"`test_fraction` must be in (0, 1); got {test_fraction}.")
     return 1.0 / n + test_fraction / (1.0 - test_fraction)
@@ -436,6 +436,6 @@ def bayesian_signed_rank(
 
 @lru_cache(maxsize=8)
 def _weights(n: int, strength: float, n_draws: int, seed: int) -> np.ndarray:
-    """Draws that all comparisons of one table share."""
+    """Dirichlet weights, shared by all comparisons of a table."""
     rng = np.random.default_rng(seed)
     return rng.dirichlet(np.append(strength, np.ones(n)), size=n_draws)

@@ -121,7 +121,7 @@ def load_plan(name: str | Path, *, allow: Collection[str] = ()) -> Plan:
 
 
 def _find_beside(path: Path, allow: Collection[str]) -> None:
-    """Let allowed modules that lie beside the plan be imported, after all others."""
+    """Add the folder of the plan to the import path if it has an allowed module."""
     folder = str(path.resolve().parent)
     for name in allow:
         top = Path(folder, name.partition(".")[0])
@@ -195,7 +195,7 @@ def parse_plan(
 
 
 def _with_parent(document: Table, check: Checker) -> dict[str, Any]:
-    """The document, with the entries of the plan that it extends where it has none."""
+    """Complete the document by the entries of the plan that it extends."""
     own = {k: v for k, v in document.items() if k != "quick"}
     changes = own.pop("change", {})
     name = document["plan"].get("extends")
@@ -211,7 +211,7 @@ def _with_parent(document: Table, check: Checker) -> dict[str, Any]:
 
 
 def _parent(name: str, check: Checker) -> dict[str, Any]:
-    """A shipped plan, or its quick variant, without the words about itself."""
+    """Read a shipped plan, or its quick variant, without title and notes."""
     stem = name if _shipped(name) is not None else name.removesuffix("-quick")
     shipped = _shipped(stem)
     if shipped is None:
@@ -233,7 +233,7 @@ def _parent(name: str, check: Checker) -> dict[str, Any]:
 def _changed(
     entries: Sequence[Table], key: str, changes: Any, check: Checker
 ) -> list[Table]:
-    """Entries with some fields changed, by name; one that has a class is added."""
+    """Change the fields of entries by name; entries with a class are added."""
     if key not in check.schema or not isinstance(changes, Mapping):
         check.fail(("change", key), f"[change.{key}] must be [change.reducers.NAME]")
     have = {_entry_name(entry): entry for entry in entries}
@@ -314,7 +314,7 @@ def _plan(merged: Table, check: Checker) -> Plan:
 
 
 def _without_thresholds(head: dict[str, Any], check: Checker) -> None:
-    """Leave scores by tuned thresholds to comparisons of selectors."""
+    """Refuse metrics with tuned thresholds, which only selectors have."""
     known = [name for name in CURVE_METRICS if not name.endswith("_tuned")]
     for name in head.setdefault("metrics", known):
         if name not in known:
@@ -359,7 +359,7 @@ def _data_fields(entry: Table) -> dict[str, Any]:
 
 
 def _plan_fields(head: Table, quick: bool) -> dict[str, Any]:
-    """What the table ``[plan]`` says by itself."""
+    """Fields of the table ``[plan]``."""
     values = {
         key: tuple(value) if isinstance(value, list) else value
         for key, value in head.items()

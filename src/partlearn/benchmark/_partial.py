@@ -1,4 +1,4 @@
-"""Comparisons on partial labels: reduce, learn, one score per fold."""
+"""Comparisons on partial labels: reduce, learn and score on each fold."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -40,7 +40,7 @@ _LOADED = ("digits", "iris", "wine", "breast_cancer")
 
 @dataclass(frozen=True)
 class PartialTask:
-    """A plan whose rows have one true label among their candidates.
+    """Task of a plan whose rows have one true label among their candidates.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class PartialTask:
     """
 
     plan: Plan
-    # The learners of a fold share features that are scaled once.
+    # The learners of a fold share scaled features.
     shares_features = True
     kinds = MappingProxyType({"reducers": "reducer", "learners": "learner"})
 
@@ -72,7 +72,7 @@ class PartialTask:
         )
 
     def folds(self, data: BenchmarkData) -> dict[int | None, list[Split]]:
-        """Training and test rows by noise seed, which is that of the data."""
+        """Training and test rows, by the noise seed of the data."""
         splitter = CandidateKFold(self.plan.folds, random_state=self.plan.fold_seed)
         return {data.noise_seed: list(splitter.split(data.X, data.S, data.bags))}
 
@@ -148,7 +148,7 @@ class PartialTask:
     def prepare(
         self, data: BenchmarkData, reduced: Record | None, job: Job, split: Split
     ) -> Prepared:
-        """Features and confidences that jobs on one fold of one reduction share."""
+        """Features and confidences that the learners of a fold share."""
         rows = None if job.reduction.protocol == "transductive" else split[0]
         F = np.asarray(uniform_confidence(data.S))
         if reduced is None:
@@ -215,7 +215,7 @@ class PartialTask:
     def _criteria(
         self, job: Job, X: Any, S: np.ndarray, given: Mapping[str, Any]
     ) -> dict[str, float]:
-        """Scores that need no truth, measured within the training rows."""
+        """Scores without the truth, measured on training rows."""
         return {}
 
 

@@ -1,4 +1,4 @@
-"""Plans: a comparison as frozen records."""
+"""Plans of comparisons, as frozen records."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -29,9 +29,9 @@ CURVE_METRICS = (
     "macro_f1_tuned",
     "micro_f1_tuned",
 )
-# What parameters are chosen by where nobody knows the truth.
+# Criteria that choose parameters without the truth.
 CRITERIA = ("covering_rate", "approximated_accuracy", "candidate_log_likelihood")
-# What learners of a multi-label plan are trained on, and how its noise is drawn.
+# Training labels of the learners of a multi-label plan, and kinds of its noise.
 TRAINING_LABELS = ("candidates", "clean")
 NOISE_KINDS = ("add", "average", "rate", "similarity")
 
@@ -94,7 +94,7 @@ class DataSpec:
     max_features: int | None = None
 
     def error(self, text: str) -> PlanError:
-        """Error about the entry, or about its data."""
+        """Return an error that names the entry."""
         return PlanError(f"Data {self.name!r}: {text}")
 
 
@@ -156,7 +156,7 @@ class Plan:
     Attributes
     ----------
     name, title, citation : str
-        What the plan is and where its published figures stand.
+        Name and heading of the plan, and the source of published figures.
     data : tuple of DataSpec
         Data sets.
     reducers, learners : tuple of MethodSpec
@@ -170,7 +170,7 @@ class Plan:
     metrics : tuple of str
         Scores to keep; the first one is the one in the tables.
     reference : str
-        Reducer that win/tie/loss counts are about; empty means the last one.
+        Reducer of the win/tie/loss counts; empty means the last one.
     scale_reduced : bool
         Whether projected columns are z-scored before the learner.
     threads : int
@@ -210,13 +210,13 @@ class Plan:
 
     @property
     def compared(self) -> tuple[MethodSpec, ...]:
-        """Methods that ranks and tests are about."""
+        """Methods that are ranked and tested."""
         return self.reducers
 
     @property
     def criterion_text(self) -> str:
-        """What parameters were chosen by, as a sentence for reports."""
-        return "Selection criterion: none; parameters are those that the plan gives."
+        """How parameters were chosen, as a sentence for reports."""
+        return "Selection criterion: none; the plan sets the parameters."
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ class TunedPlan(Plan):
     draws : int
         Settings that every learner may try; the first is the one of the plan.
     criterion : str
-        What a setting is chosen by, one of ``CRITERIA``.
+        Criterion for the choice of a setting, one of ``CRITERIA``.
     held_out : float
         Share of the training rows on which the criterion is measured.
     """
@@ -245,11 +245,11 @@ class TunedPlan(Plan):
 
     @property
     def criterion_text(self) -> str:
-        """What parameters were chosen by, as a sentence for reports."""
+        """How parameters were chosen, as a sentence for reports."""
         return (
             f"Selection criterion: {self.criterion.replace('_', ' ')} on "
             f"{self.held_out:.0%} of the training rows, without the truth; "
-            f"{self.draws} settings for every learner that has a grid."
+            f"{self.draws} settings for each learner with values to search."
         )
 
 
@@ -263,8 +263,8 @@ class MultilabelPlan(Plan):
         Methods used on all features as they are; what is compared where the plan has
         no selectors.
     labels : tuple of str
-        What learners are trained on: "candidates", "clean" or both. Selectors see
-        candidates always.
+        Training labels of learners: "candidates", "clean" or both. Selectors always
+        see candidates.
     percentages : tuple of float
         Shares of the features to select.
     random_draws : int
@@ -288,16 +288,16 @@ class MultilabelPlan(Plan):
 
     @property
     def tunes_thresholds(self) -> bool:
-        """Whether there are scores by thresholds that were tuned on training rows."""
+        """Whether thresholds are tuned on training rows."""
         return bool(self.reducers)
 
     @property
     def criterion_text(self) -> str:
-        """What parameters were chosen by, as a sentence for reports."""
+        """How parameters were chosen, as a sentence for reports."""
         if not self.reducers:
             return super().criterion_text
         return (
-            "Selection criterion: none for selectors, whose parameters are those of "
-            f"the plan; thresholds and learners are tuned by {self.cv} folds "
-            "of the training rows."
+            "Selection criterion: none for selectors, the plan sets their parameters. "
+            "Thresholds and learners are tuned by cross-validation on the training "
+            f"rows ({self.cv} folds)."
         )

@@ -27,14 +27,14 @@ NOISE: dict[str, Callable[..., Mask]] = {
 
 
 def _number(*parts: int) -> int:
-    """One seed out of several numbers, without chance collisions."""
+    """Combine several numbers into one seed."""
     return int(np.random.SeedSequence(parts).generate_state(1)[0])
 
 
 def split_rows(
     n: int, folds: int, fold_seed: int, noise_seed: int
 ) -> list[tuple[Indices, Indices]]:
-    """Rows to train and to test on; the folds are drawn again for every noise seed.
+    """Split rows into folds, with other folds for each noise seed.
 
     Parameters
     ----------
@@ -60,11 +60,11 @@ def draw_candidates(Y: Mask, noise: str, r: float, noise_seed: int, fold: int) -
     Y : ndarray of bool, shape (n_samples, n_labels)
         True labels of the training rows.
     noise : {"add", "average", "rate", "similarity"}
-        How they are drawn.
+        How false candidates are drawn.
     r : float
-        How many.
+        Amount of noise.
     noise_seed, fold : int
-        What the draw depends on.
+        Seeds of the draw.
 
     Returns
     -------
@@ -75,14 +75,14 @@ def draw_candidates(Y: Mask, noise: str, r: float, noise_seed: int, fold: int) -
 
 
 def unit_scaled(X: Any, train: Indices) -> Array:
-    """Bring every column to [0, 1] by its range in the training rows.
+    """Scale each column to [0, 1] by its range in the training rows.
 
     Parameters
     ----------
     X : ndarray or sparse array of shape (n_samples, n_features)
         All rows.
     train : ndarray of int
-        Rows whose smallest and largest values count.
+        Rows that define the range.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def unit_scaled(X: Any, train: Indices) -> Array:
 
 
 def n_selected(percentage: float, d: int) -> int:
-    """Number of features at a percentage: at least one.
+    """Number of features at a percentage, at least one.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _ridge(X: Array, C: Mask) -> Array:
     return np.asarray(np.linalg.norm(np.atleast_2d(W), axis=0))
 
 
-# The controls that order features, by their names in tables.
+# Scores of features by the controls that rank them.
 RANKINGS: dict[str, Callable[[Array, Mask], Array]] = {
     Control.RANDOM.value: lambda X, C: np.zeros(X.shape[1]),
     Control.NORM.value: lambda X, C: np.linalg.norm(X, axis=0),
@@ -134,7 +134,7 @@ RANKINGS: dict[str, Callable[[Array, Mask], Array]] = {
 
 
 def ordered(scores: Array, seed: int) -> Indices:
-    """Features by falling score, equal ones shuffled: column order is not neutral.
+    """Order features by decreasing score; ties are shuffled.
 
     Parameters
     ----------
@@ -153,14 +153,14 @@ def ordered(scores: Array, seed: int) -> Indices:
 
 
 def order_of(method: Any, seed: int) -> Indices:
-    """Order of the features according to a fitted method.
+    """Order features by the ranking of a fitted method.
 
     Parameters
     ----------
     method : estimator
-        With ``ranking_``, a place per feature, 1 being the best.
+        Fitted, with ``ranking_``: one rank per feature, 1 is best.
     seed : int
-        Decides between equal places.
+        Seed that breaks ties.
 
     Returns
     -------
@@ -181,11 +181,11 @@ def order_of(method: Any, seed: int) -> Indices:
 
 
 def ranking_scores(Y: Mask, S: Array) -> dict[str, float]:
-    """Scores of a ranking of labels, most of them from one comparison of scores.
+    """Compute all ranking metrics from one comparison of scores.
 
-    The same numbers as the functions in :mod:`partlearn.metrics`, which compare anew
-    for each. Macro AUC, the mean over labels of the area under the ROC curve, counts
-    labels that are true for some rows and false for others; without one it is left out.
+    The values equal those of the functions in :mod:`partlearn.metrics`. Macro AUC is
+    the mean area under the ROC curve over labels that are true for some rows and false
+    for others; without such a label it is left out.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def ranking_scores(Y: Mask, S: Array) -> dict[str, float]:
 
 
 def f1_scores(Y: Mask, P: Mask) -> dict[str, float]:
-    """Macro and micro F1; a label neither true nor predicted counts 0.
+    """Compute macro and micro F1; labels neither true nor predicted count as 0.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def f1_scores(Y: Mask, P: Mask) -> dict[str, float]:
 
 
 def tuned_thresholds(Y: Mask, S: Array) -> Array:
-    """Per label, the lowest score to predict it at which F1 is highest.
+    """Find the threshold of each label with the highest F1.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def tuned_thresholds(Y: Mask, S: Array) -> Array:
     Returns
     -------
     ndarray of shape (n_labels,)
-        Infinite for a label that no row has. Of equal F1 the highest threshold.
+        Infinite for a label that no row has. Ties take the highest threshold.
     """
     order = np.argsort(-S, axis=0, kind="stable")
     scores = np.take_along_axis(S, order, axis=0)

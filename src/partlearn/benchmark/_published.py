@@ -1,4 +1,4 @@
-"""Published figures, carried as data with their citation."""
+"""Published figures, shipped as data."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -29,7 +29,7 @@ def _rows(
 def published_figures(
     paper: str, table: str
 ) -> dict[tuple[str, float | None, str, str], Figure]:
-    """Figures of one published table.
+    """Read the figures of a published table.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def published_figures(
 
 
 def published_scores(paper: str, tables: str) -> dict[tuple[str, str, str], Figure]:
-    """Multi-label scores of published tables.
+    """Read multi-label scores of published tables.
 
     Parameters
     ----------

@@ -11,9 +11,9 @@ import numpy as np
 
 from partlearn.benchmark._plan import CURVE_METRICS, METRICS
 
-# Seconds and megabytes, which no second run gives again.
+# Seconds and megabytes, which differ between runs.
 COSTS = ("fit_time", "transform_time", "predict_time", "peak_mb")
-# Scores that are shares; others may be any finite number.
+# Scores between 0 and 1; others may be any finite number.
 _SHARES = (*METRICS, *CURVE_METRICS)
 # Metric, value, and the percentage of the features where the job has a curve.
 Value = tuple[str, float, float | None]
@@ -46,7 +46,7 @@ class Record:
 
     @property
     def ok(self) -> bool:
-        """Whether the work did not fail."""
+        """Whether the work succeeded."""
         return not self.error
 
     @property
@@ -65,7 +65,7 @@ class Record:
         return cls(type(error).__name__, str(error), traceback)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, without arrays."""
+        """Return plain values, without arrays."""
         return {k: v for k, v in asdict(self).items() if k != "arrays"}
 
     @classmethod
@@ -89,7 +89,7 @@ class Record:
 def values_of(
     scores: Mapping[str, float | None], percentage: float | None = None
 ) -> Iterator[Value]:
-    """Values of a record; scores that are None are left out.
+    """Convert scores to values of a record; None is left out.
 
     Parameters
     ----------

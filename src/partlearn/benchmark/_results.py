@@ -10,7 +10,7 @@ _LOWER_IS_BETTER = ("ranking_loss", "coverage", "one_error", "risk_coverage_area
 
 
 class Control(StrEnum):
-    """What every multi-label comparison is held against."""
+    """Controls that every multi-label comparison includes."""
 
     RANDOM = "random order"
     NORM = "column norm"
@@ -20,12 +20,12 @@ class Control(StrEnum):
 
     @property
     def orders_features(self) -> bool:
-        """Whether it stands beside selectors; the others are used as they are."""
+        """Whether the control ranks features, as selectors do."""
         return self in (Control.RANDOM, Control.NORM, Control.RIDGE)
 
 
 def metric_sign(metric: str) -> int:
-    """Sign by which a score is multiplied so that more is better.
+    """Sign that turns a metric into one where higher is better.
 
     Parameters
     ----------

@@ -126,14 +126,14 @@ def run_plan(
 
 @dataclass(frozen=True)
 class Verification:
-    """What came out when jobs of a run were run again.
+    """Result of running jobs of a run again.
 
     Attributes
     ----------
     n_checked : int
         Jobs that were run again.
     different : tuple of str
-        Names of jobs and reductions that gave something else than what is kept.
+        Names of jobs and reductions whose results differ from the stored ones.
     """
 
     n_checked: int
@@ -204,7 +204,7 @@ def _is_open(record: Record | None, retry_failed: bool) -> bool:
 
 @dataclass
 class _Session:
-    """One pass over the open jobs of a plan."""
+    """A pass over the open jobs of a plan."""
 
     task: Task
     items: Sequence[BenchmarkData]
@@ -224,7 +224,7 @@ class _Session:
         self._reduced: tuple[str, Any] = ("", None)
 
     def splits(self) -> list[dict[str, Any]]:
-        """Fold of every row, so that others can use the same."""
+        """Fold of each row, for use in other programs."""
         splits = []
         for (name, fingerprint), folds in self.folds.items():
             n = self.data[name, fingerprint].truth.shape[0]
@@ -239,7 +239,7 @@ class _Session:
     def open_reductions(
         self, jobs: Sequence[Job], pending: Sequence[Job], retry_failed: bool
     ) -> list[Reduction]:
-        """Reductions that pending jobs need, and those whose files are damaged."""
+        """Reductions that pending jobs need, and those with damaged files."""
         needed = {job.reduction.id for job in pending}
         every = {j.reduction.id: j.reduction for j in jobs if j.reduction.reducer.cls}
         waiting = []
@@ -252,7 +252,7 @@ class _Session:
         return waiting
 
     def run(self, reductions: Sequence[Reduction], pending: Sequence[Job]) -> float:
-        """Fit the reducers, then the learners; return the seconds that took."""
+        """Fit the reducers, then the learners; return their seconds."""
         # Limits are those of one job.
         together = self.task.shares_features and not is_limited(self.task.plan)
         groups: dict[Any, list[Job]] = {}
@@ -273,7 +273,7 @@ class _Session:
             group = groups[i]
             if isinstance(answer, Exception):
                 if len(group) > 1:
-                    # One of them took the others down with it: alone it will be seen.
+                    # One of them ended the process: run each by itself.
                     again += [[work] for work in group]
                     continue
                 answer = [Record.failed(answer)]

@@ -1,4 +1,4 @@
-"""What a plan may say, and the checker that says where it is wrong."""
+"""Fields of a plan, and a checker whose errors name the line."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -11,7 +11,7 @@ from partlearn.benchmark import _plan
 from partlearn.benchmark._toml import KeyPath, PlanError, line_of
 
 Good = Callable[[Any], bool]
-Rule = tuple[Good, str]  # which values are good, and what they must be, in words
+Rule = tuple[Good, str]  # test of a value, and the requirement in words
 Rules = Mapping[str, Rule]
 
 
@@ -20,7 +20,7 @@ def _list_of(good: Good, least: int = 1) -> Good:
 
 
 def _some(good: Good) -> Good:
-    """One good value, or a list of at least one."""
+    """Accept one good value, or a list of at least one."""
     several = _list_of(good)
     return lambda value: several(value) or good(value)
 
@@ -141,7 +141,7 @@ _CURVES: Rules = {
     "random_draws": _whole(1, 1000),
     "cv": _whole(2, 1000),
 }
-# Plans for multi-label data name their methods by what these do there.
+# Multi-label plans have other kinds of methods.
 MULTILABEL_FIELDS: dict[str, Rules] = {
     "document": {
         **_without(FIELDS["document"], "reducers", "tune"),
@@ -183,7 +183,7 @@ MOST_GRID_POINTS = 10_000
 
 
 class Checker:
-    """Checks tables against rules; failures name file and line.
+    """Check tables against rules; errors name file and line.
 
     Parameters
     ----------
@@ -194,8 +194,7 @@ class Checker:
     schema : mapping of str to rules
         :data:`FIELDS` or :data:`MULTILABEL_FIELDS`.
     quick : bool
-        Whether the quick variant is wanted, which leaves out what the plan still
-        speaks of.
+        Whether to check the quick variant, which may lack entries that the plan names.
     """
 
     def __init__(

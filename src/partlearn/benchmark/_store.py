@@ -1,4 +1,4 @@
-"""Results on disk: fragments that prove themselves, one writer per folder."""
+"""Results on disk: fragments with digests, one writer per folder."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -29,7 +29,7 @@ _FORMAT = "partlearn-fragment/2"
 _TABLES = r"(?:results|timings)\.(?:parquet|csv)"
 # In any case: some file systems do not tell RUN.JSON from run.json.
 _RUN_FILE = re.compile(rf"(?:plan|run|splits)\.json|\.lock|{_TABLES}", re.IGNORECASE)
-# What a killed run leaves half-written: the name of one of its files, and a mark.
+# Temporary files of a killed run: the name of one of its files, and a mark.
 _LEFTOVER = re.compile(
     rf"\.(?:(?:plan|run|splits|report)\.json|report\.html|{_TABLES}|"
     r"[0-9a-f]{20}\.(?:json|npz))\.[0-9a-f]{16}\.tmp"
@@ -39,7 +39,7 @@ _PARTS = ("jobs", "reductions")
 _DAMAGE = (OSError, ValueError, KeyError, EOFError, RecursionError, BadZipFile)
 # Another process has the lock. (Windows says so by EACCES or EDEADLK.)
 _LOCKED = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
-# The lock of the system is not there, on some network file systems for example.
+# The file system has no locks; some network file systems do not.
 _NO_LOCKS = {
     getattr(errno, name, None)
     for name in ("ENOLCK", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL")
@@ -51,7 +51,7 @@ class BusyError(OSError):
 
 
 class DamagedStoreError(DataError):
-    """A file of a run is not what the run wrote."""
+    """A file of a run was changed or damaged."""
 
     def __init__(self, what: str, *, path: Path) -> None:
         advice = "Run the plan again with the same folder: jobs that this version "
@@ -80,13 +80,13 @@ def _text(content: Any) -> bytes:
 
 
 def _sealed(content: Mapping[str, Any]) -> bytes:
-    """JSON that carries the digest of itself."""
+    """JSON with a digest of its content."""
     digest = hashlib.sha256(_text(content)).hexdigest()
     return _text({**content, "digest": digest})
 
 
 def _opened(data: bytes) -> dict[str, Any]:
-    """Content of a sealed text, every byte of which is as it was written."""
+    """Content of JSON from `_sealed`; ValueError if any byte was changed."""
     content = json.loads(data)
     if not isinstance(content, dict):
         raise ValueError("no object")
@@ -99,7 +99,7 @@ def _opened(data: bytes) -> dict[str, Any]:
 
 
 def _arrays(data: bytes) -> dict[str, Any]:
-    """Arrays of a fragment, which are kept uncompressed: they fill no more than it."""
+    """Arrays of a fragment. They are not compressed, so none exceeds the file."""
     arrays, left = {}, len(data)
     with ZipFile(io.BytesIO(data)) as archive:
         for member in archive.infolist():
@@ -131,7 +131,7 @@ def is_run_file(folder: Path, path: Path) -> bool:
     Returns
     -------
     bool
-        Also for what may not exist yet.
+        True also for files that do not exist yet.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def is_run_file(folder: Path, path: Path) -> bool:
 
 
 def read_regular(path: Path, limits: Limits | None = None) -> bytes:
-    """Read a file of a run; pipes and devices, which have no end, are refused.
+    """Read a file of a run; pipes and devices are refused.
 
     Parameters
     ----------
@@ -194,8 +194,8 @@ def _try_lock(file: IO[bytes]) -> bool:
 class Store:
     """Folder of one run.
 
-    A fragment that is damaged, edited or does not follow the schema counts as absent
-    and is named in `damaged`.
+    Fragments that are damaged, edited or break the schema count as absent and are
+    listed in `damaged`.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the only writer; what a killed one left half-written is removed."""
+        """Lock the folder, and remove temporary files of a killed run."""
         if self.folder.is_symlink() and not self.folder.exists():
             raise FileNotFoundError(
                 f"{self.folder} is a link to nothing; name a folder with "
@@ -245,7 +245,7 @@ class Store:
                     f"{path} is {found}, and results are kept in {kind}. Remove it, or "
                     f"choose another folder with {argument('folder')}."
                 )
-        # The file of the lock stays, since removing it would let two in.
+        # The lock file is not removed: a second run could lock a new one.
         with (self.folder / ".lock").open("a+b") as file:
             if not _try_lock(file):
                 raise BusyError(
@@ -259,7 +259,7 @@ class Store:
             yield
 
     def forget(self) -> None:
-        """Remove finished jobs, and nothing else that may be in the folder."""
+        """Remove finished jobs and reductions, and no other files."""
         for part in _PARTS:
             if (self.folder / part).is_symlink():
                 continue
@@ -268,9 +268,9 @@ class Store:
                     path.unlink()
 
     def outcome(self, name: str) -> tuple[Any, ...] | None:
-        """Return what a job or reduction must give again: all but seconds and bytes.
+        """Return the reproducible part of a record: all but seconds and bytes.
 
-        Arrays are compared by their digest.
+        Arrays are represented by their digest.
         """
         fragment = self._get(name)
         if fragment is None:
@@ -294,7 +294,7 @@ class Store:
         return None
 
     def put(self, name: str, record: Record) -> None:
-        """Keep a job or a reduction: arrays first, so that a record implies its own."""
+        """Store a record, after its arrays."""
         digest = None
         if record.arrays:
             buffer = io.BytesIO()
@@ -316,7 +316,7 @@ class Store:
 
     @contextmanager
     def _noting_damage(self, name: str) -> Iterator[Path]:
-        """Give the path of a file; what is wrong with it, if it exists, is noted."""
+        """Yield the path of a file, and note in `damaged` why it cannot be read."""
         try:
             yield self.folder / name
         except (FileNotFoundError, NotADirectoryError):
@@ -338,7 +338,7 @@ class Store:
         Raises
         ------
         DamagedStoreError
-            When it is not what was written.
+            If the file was changed.
         """
         try:
             return _opened(read_regular(self.folder / name))

@@ -1,4 +1,4 @@
-"""What a run needs to know of a comparison; one class for each kind of labels."""
+"""Tasks: load the data of a plan, expand it to jobs, run them."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -22,7 +22,7 @@ Task = PartialTask | MultilabelTask
 
 
 def task_of(plan: Plan) -> Task:
-    """Task of a plan.
+    """Return the task of a plan.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def task_of(plan: Plan) -> Task:
     Returns
     -------
     Task
-        Ready to load.
+        Task that can load the data.
     """
     if isinstance(plan, MultilabelPlan):
         return MultilabelTask(plan)
@@ -66,7 +66,7 @@ def jobs_of(task: Task, data: Sequence[BenchmarkData]) -> list[Job]:
 
 
 def check_methods(plan: Plan) -> Plan:
-    """Fail before anything runs if a method does not exist or a parameter is wrong.
+    """Raise before anything runs if a method or parameter does not exist.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ class PlanError(ValueError):
 
 
 def line_of(text: str, path: KeyPath) -> int | None:
-    """Line on which a key path begins, or the longest part of it that is there.
+    """Line of a key path, or of the longest part of it that exists.
 
     Parameters
     ----------
@@ -27,12 +27,12 @@ def line_of(text: str, path: KeyPath) -> int | None:
     Returns
     -------
     int or None
-        From 1 on; None if not even the first key is there.
+        Counted from 1; None if the first key does not exist.
     """
     lines = text.splitlines()
 
     def known(n: int) -> int:
-        """Parts of the path that the first n lines hold."""
+        """Number of keys of the path that are in the first n lines."""
         return _depth(_statements(lines, n)[1], path)
 
     depth = known(len(lines))
@@ -41,9 +41,9 @@ def line_of(text: str, path: KeyPath) -> int | None:
 
 
 def _statements(lines: list[str], n: int) -> tuple[int, dict[str, Any]]:
-    """Number of the first lines, at most n, that are whole statements; their content.
+    """Largest number of lines, at most n, that are valid TOML, and their content.
 
-    A statement that goes over several lines is no TOML without the last of them.
+    A statement over several lines is valid only with its last line.
     """
     while True:
         try:

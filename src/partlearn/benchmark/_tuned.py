@@ -1,4 +1,4 @@
-"""Comparisons of learners that are tuned on training rows, without the truth."""
+"""Comparisons of learners tuned on training rows, without the truth."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -20,12 +20,12 @@ from partlearn.benchmark._toml import PlanError
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# By what a setting may be chosen; the oracle sees the test rows and is a ceiling.
+# Ways to choose a setting; the oracle uses the test rows and is an upper bound.
 CHOICES = ("defaults", *CRITERIA, "oracle")
 
 
 def settings(plan: TunedPlan, learner: MethodSpec) -> list[dict[str, Any]]:
-    """Settings that a learner tries.
+    """List the settings that a learner tries.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def settings(plan: TunedPlan, learner: MethodSpec) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        Parameters that differ from those of the plan. The first has none; the others
-        are drawn without repetition, and all of them where there are no more.
+        Changes to the parameters of the plan. The first has none; the others are drawn
+        without repetition. A small grid is used whole.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def settings(plan: TunedPlan, learner: MethodSpec) -> list[dict[str, Any]]:
 
 
 def choose(frame: "DataFrame", by: str) -> "DataFrame":
-    """Choose one setting for every learner, data set and fold.
+    """Choose one setting for each learner, data set and fold.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def choose(frame: "DataFrame", by: str) -> "DataFrame":
         Frame of a tuned run, from :meth:`partlearn.benchmark.Run.frame`.
     by : {"defaults", "covering_rate", "approximated_accuracy", \
             "candidate_log_likelihood", "oracle"}
-        What decides: nothing, a criterion that needs no truth, or the accuracy on the
-        test rows. The first of equal settings is taken, the defaults before all.
+        How to choose: always the defaults, by a criterion without the truth, or by the
+        accuracy on test rows. Ties take the first setting.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def _n_held_out(share: float, n: int) -> int:
 
 @dataclass(frozen=True)
 class TunedTask(PartialTask):
-    """A plan whose learners try several settings on every fold.
+    """Task of a plan whose learners try several settings on each fold.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class TunedTask(PartialTask):
     plan: TunedPlan
 
     def folds(self, data: BenchmarkData) -> dict[int | None, list[Split]]:
-        """Training and test rows, where a part of the training rows can be held out."""
+        """Training and test rows; enough training rows must remain to fit on."""
         folds, share = super().folds(data), self.plan.held_out
         least = min(len(train) for parts in folds.values() for train, _ in parts)
         rest = least - _n_held_out(share, least)

@@ -1,4 +1,4 @@
-"""Axes to draw on."""
+"""Matplotlib axes for displays."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -8,7 +8,7 @@ from partlearn._extras import import_optional
 
 
 def axes(ax: Any, **figure: Any) -> Any:
-    """Give the axes to draw on: those given, or those of a new figure."""
+    """Return `ax`, or the axes of a new figure."""
     if ax is not None:
         return ax
     plt = import_optional("matplotlib.pyplot", "Displays", "plot")

@@ -1,4 +1,4 @@
-"""How sure labels are, which share candidate sets, and which are told apart."""
+"""Displays of confidences, and of labels that share candidate sets."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -13,13 +13,13 @@ from partlearn.inspection._axes import axes
 
 
 class CandidateConfusion(NamedTuple):
-    """Pairs of labels in common sets: ``together`` (rows) and ``doubt`` (0 to 1).
+    """Pairs of labels in common candidate sets.
 
     ``together[i, j]`` counts the rows with both candidates. ``doubt[i, j]`` is the mean
-    over these rows of ``4 p (1 - p)``, where p is the share of i in the confidence in
-    both, and a row counts by that confidence: one that surely has a third label says
-    nothing about the two. It is zero where one of the two is always certain, one where
-    they are never told apart. Pairs that never meet have doubt zero.
+    of ``4 p (1 - p)`` over these rows, where p is the share of i in the confidence of
+    both labels. Rows are weighted by this confidence, so rows with a third, certain
+    label have no weight. Doubt is zero if one of the two is always certain, and one if
+    both are always equally likely. Pairs without a common set have doubt zero.
     """
 
     together: Indices
@@ -29,7 +29,7 @@ class CandidateConfusion(NamedTuple):
 def candidate_confusion(
     label_confidence: ArrayLike, S: ArrayLike
 ) -> CandidateConfusion:
-    """Count how often labels share a set and how much doubt is left between them.
+    """Count common candidate sets of labels, and measure the doubt between them.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class CandidateConfusionDisplay:
     figure_ : matplotlib Figure
         Figure of the plot.
     im_ : matplotlib AxesImage
-        The picture; pairs that never share a set are left white.
+        Image of the doubts; pairs without a common set are white.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class CandidateConfusionDisplay:
     >>> y = [{"a", "b"}, {"a", "b"}, {"c"}]
     >>> display = CandidateConfusionDisplay.from_predictions(F, y)
     >>> display.ax_.get_title()
-    'Doubt left between labels of one set'
+    'Remaining doubt between labels'
     """
 
     def __init__(self, confusion: CandidateConfusion, classes: ArrayLike) -> None:
@@ -181,11 +181,13 @@ class CandidateConfusionDisplay:
         self.im_ = ax.imshow(
             np.ma.masked_where(together == 0, doubt), cmap=cmap, vmin=0, vmax=1
         )
-        self.figure_.colorbar(self.im_, ax=ax, label="0 told apart, 1 never")
+        self.figure_.colorbar(
+            self.im_, ax=ax, label="doubt (0: one is certain, 1: equally likely)"
+        )
         names = [str(name) for name in self.classes]
         ax.set_xticks(range(q), names, rotation=90)
         ax.set_yticks(range(q), names)
-        ax.set_title("Doubt left between labels of one set")
+        ax.set_title("Remaining doubt between labels")
         if q <= 12:
             centered = {"ha": "center", "va": "center", "fontsize": 8}
             for i, j in np.argwhere(together > 0):
@@ -200,7 +202,7 @@ class ConfidenceDisplay:
     Parameters
     ----------
     before : array-like of shape (n_samples,)
-        One over the number of candidates.
+        One divided by the number of candidates.
     after : array-like of shape (n_samples,)
         Confidence in the most likely candidate.
 
@@ -300,7 +302,7 @@ class ConfidenceDisplay:
         self.bars_ = [
             ax.hist(values[ambiguous], edges, alpha=0.6, label=name, color=color)[2]
             for values, name, color in (
-                (self.before, "by the candidate set alone", "0.6"),
+                (self.before, "before disambiguation", "0.6"),
                 (self.after, "after disambiguation", "C0"),
             )
         ]
@@ -310,6 +312,6 @@ class ConfidenceDisplay:
             xlim=(0, 1),
             title=f"{ambiguous.sum()} ambiguous rows",
         )
-        ax.margins(y=0.3)  # room for the legend: bars reach the top anywhere
+        ax.margins(y=0.3)  # room for the legend above the bars
         ax.legend(loc="upper left", fontsize=8)
         return self

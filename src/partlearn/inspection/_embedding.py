@@ -1,4 +1,4 @@
-"""Rows in two dimensions, colored by label, pale where doubtful."""
+"""Scatter plot of embedded rows by label and confidence."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -12,20 +12,20 @@ from partlearn.candidates import fitted_confidence
 from partlearn.inspection._axes import axes
 
 _MARKERS = "osD^vPX*<>"
-_LEGEND = 20  # labels from which on a legend hides more than it tells
+_LEGEND = 20  # largest number of labels with a legend
 
 
 class EmbeddingDisplay:
-    """Rows along two directions, colored by label, with opacity for the confidence.
+    """Scatter plot of rows along two directions, by label and confidence.
 
     Parameters
     ----------
     Z : array-like or sparse matrix of shape (n_samples, n_components)
-        Embedded rows; the first two columns are drawn, one column over its label.
+        Embedded rows; the first two columns are drawn, a single one by label.
     label : array-like of shape (n_samples,)
         Labels.
     confidence : array-like of shape (n_samples,), default=None
-        Confidence in them; all are certain by default.
+        Confidence in the labels, drawn as opacity; by default all are certain.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class EmbeddingDisplay:
         flat = self.Z.shape[1] == 1
         across = self.Z[:, 0]
         up = codes + np.linspace(-0.3, 0.3, len(codes)) if flat else self.Z[:, 1]
-        alpha = np.clip(self.confidence, 0.1, 1.0)  # never quite invisible
+        alpha = np.clip(self.confidence, 0.1, 1.0)  # faint rows stay visible
         self.points_ = []
         for code, name in enumerate(classes):
             rows = codes == code

@@ -1,4 +1,4 @@
-"""A map of rows on which labels that differ lie apart."""
+"""Map of rows in two dimensions that separates labels."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -13,8 +13,8 @@ from sklearn.metrics.pairwise import euclidean_distances
 from partlearn._typing import Array
 
 _DIRECTIONS = 30
-_ROWS_PER_DIRECTION = 10  # fewer, and chance would draw labels apart
-_LABELS = 500  # from which on their distances are not worth the time
+_ROWS_PER_DIRECTION = 10  # with fewer rows, labels separate by chance
+_LABELS = 500  # largest number of labels whose distances are computed
 _FLOOR = 1e-3  # of the variance of a direction, within labels
 _ROUNDS = 100
 
@@ -68,7 +68,7 @@ def label_map(Z: Any, label_confidence: ArrayLike) -> Array:
 
 
 def _principal(Z: Any) -> Array:
-    """Leading principal directions of the rows that vary; at least two columns."""
+    """Leading principal directions with positive variance, at least two."""
     k = min(_DIRECTIONS, *Z.shape)
     if k == 1:
         flat = (Z.toarray() if issparse(Z) else Z).astype(np.float64)
@@ -94,8 +94,8 @@ def _distances(P: Array, F: Array) -> Array:
 
 
 def _layout(D: Array) -> Array:
-    """Two dimensions with these distances, by majorizing their stress."""
-    from sklearn.manifold import smacof  # takes a while, and few ask for a map
+    """Multidimensional scaling to two dimensions, from the classical solution."""
+    from sklearn.manifold import smacof  # slow to import, and rarely needed
 
     center = np.eye(len(D)) - 1 / len(D)
     values, vectors = np.linalg.eigh(-0.5 * center @ D**2 @ center)

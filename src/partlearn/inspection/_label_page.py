@@ -1,4 +1,4 @@
-"""The label report as one self-contained page."""
+"""HTML page of the label report."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -14,12 +14,12 @@ from partlearn._typing import Array, Indices
 from partlearn.inspection._label_report import OPEN, SETTLED, LabelReport
 from partlearn.inspection._page import rendered
 
-# Ten colors that differ for most eyes and stand out on light and dark ground.
+# Ten colors that most people can distinguish, on light and on dark ground.
 _COLORS = (
     "#3b7dd8", "#d9822b", "#2f9e63", "#c94f4f", "#8b6fd1",
     "#9a6b4f", "#d16ba5", "#7f8c8d", "#a8a12f", "#2aa5b8",
 )  # fmt: skip
-_DRAWN = 1500  # points of the picture that needs no script
+_DRAWN = 1500  # points of the picture without scripts
 _MARKED = 30  # labels whose names have room on the picture
 _SIDE = 1000  # coordinates are whole numbers from 0 to this
 _LINE = 34  # height of a name on the picture
@@ -32,7 +32,7 @@ _IMAGE_TYPES = {
 
 
 def label_page(report: LabelReport) -> str:
-    """Render the report as HTML: no outside request, readable without a script."""
+    """Render the report as HTML, with no outside request, readable without scripts."""
     places = _scaled(report.embedding)
     return rendered(
         "label_report",
@@ -50,7 +50,7 @@ def label_page(report: LabelReport) -> str:
 
 
 def _scaled(Z: Array) -> Indices:
-    """Coordinates as whole numbers in a square; far outliers sit on its edge."""
+    """Coordinates as integers in a square; outliers are moved to its edge."""
     low, high = np.percentile(Z, [0.5, 99.5], axis=0)
     margin = 0.05 * np.where(high > low, high - low, 1.0)
     unit = (Z - low + margin) / np.where(high > low, high - low, 1.0)
@@ -75,12 +75,12 @@ def _embedded(report: LabelReport, places: Indices) -> dict[str, Any]:
 
 
 def _radius(report: LabelReport) -> float:
-    """Of a certain row: few rows are drawn larger than many."""
+    """Radius of a certain row; smaller for more rows."""
     return float(np.clip(160 / np.sqrt(report.n_rows), 3, 9))
 
 
 def _points(report: LabelReport, places: Indices) -> list[tuple[int, int, float, str]]:
-    """Places, radii and colors of some rows, for those without a script."""
+    """Positions, radii and colors of some rows, for readers without scripts."""
     order = np.random.RandomState(0).permutation(report.n_rows)[:_DRAWN]
     return [
         (
@@ -94,7 +94,7 @@ def _points(report: LabelReport, places: Indices) -> list[tuple[int, int, float,
 
 
 def _marks(report: LabelReport, places: Indices) -> list[tuple[int, int, str]]:
-    """Labels and the middle of their rows: colors alone tell few labels apart."""
+    """Names of labels at the medians of their rows."""
     if len(report.classes) > _MARKED:
         return []
     marks: list[tuple[int, int, str]] = []
@@ -111,7 +111,7 @@ def _marks(report: LabelReport, places: Indices) -> list[tuple[int, int, str]]:
 
 
 def _bars(report: LabelReport) -> list[tuple[str, int, int]]:
-    """Ambiguous rows by confidence in tenths: range, before, after."""
+    """Histogram of the confidences of ambiguous rows, before and after."""
     ambiguous = report.before < 1
     before, after = (
         np.histogram(np.minimum(values[ambiguous] + 1e-10, 1), 10, (0, 1))[0].tolist()
@@ -122,7 +122,7 @@ def _bars(report: LabelReport) -> list[tuple[str, int, int]]:
 
 
 def _picture(image: Any) -> str | None:
-    """Data address of an image file or of an array of gray values."""
+    """Data URL of an image file or of an array of gray values."""
     if image is None:
         return None
     if isinstance(image, (str, Path)):

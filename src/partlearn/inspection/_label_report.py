@@ -1,4 +1,4 @@
-"""What there is to see about labels after disambiguation, before it becomes a page."""
+"""Contents of the label report."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -25,18 +25,18 @@ from partlearn.metrics import (
 
 SETTLED = 0.9  # confidence from which a label counts as settled
 OPEN = 0.2  # lead over the second label below which a row is open
-_APART = 0.1  # doubt between two labels up to which they are told apart
-_ALIKE = 0.6  # doubt from which they are not
+_APART = 0.1  # largest doubt between labels that are told apart
+_ALIKE = 0.6  # smallest doubt between labels that are hardly told apart
 _PAIRS = 30
-_FIRST = 20  # rows to review that are shown at once
-_DRAWS = 5  # rows whose values columns take, where the first rows are explained
+_FIRST = 20  # rows to review that the page shows at first
+_DRAWS = 5  # draws of other values per column, in explanations of the first rows
 _DECIDED = 20  # columns that the page names
-_WORTH_SHOWING = 0.05  # confidence in a label that is no candidate
-_LONG = re.compile(r"-?\d{1,5}\.\d{5,}")  # more digits than anybody reads
+_WORTH_SHOWING = 0.05  # least confidence of a shown label that is no candidate
+_LONG = re.compile(r"-?\d{1,5}\.\d{5,}")  # numbers to round
 
 
 class RowStates(NamedTuple):
-    """Rows with several candidates, and how sure their labels are: three masks."""
+    """Masks of rows with several candidates that are settled, leaning or open."""
 
     several: Mask
     settled: Mask
@@ -49,12 +49,12 @@ class RowStates(NamedTuple):
 
 
 def row_states(several: Mask, confidence: Array, margin: Array) -> RowStates:
-    """Tell settled rows from leaning and open ones.
+    """Classify rows as settled, leaning or open.
 
     Parameters
     ----------
     several : ndarray of bool, shape (n_rows,)
-        Rows with several candidates: the others have no state.
+        Rows with several candidates; the others have no state.
     confidence, margin : ndarray of shape (n_rows,)
         Confidence in the most likely label, and its lead over the second.
 
@@ -80,7 +80,7 @@ class LabelPair:
 
     @property
     def verdict(self) -> str:
-        """Whether they are told apart, in words."""
+        """Whether the labels are told apart, in words."""
         if self.doubt <= _APART:
             return "told apart"
         return "hardly told apart" if self.doubt >= _ALIKE else "partly told apart"
@@ -88,7 +88,7 @@ class LabelPair:
 
 @dataclass(frozen=True)
 class ReviewBag:
-    """A bag worth a look: its list, and which of its rows have each label."""
+    """A bag to review: the labels of its list, and the rows of each label."""
 
     name: str
     taken: list[tuple[str, list[str]]]
@@ -96,9 +96,9 @@ class ReviewBag:
 
 @dataclass(frozen=True)
 class ReviewRow:
-    """A row worth a look: its name, confidences by candidate, contents, and its bag.
+    """A row to review, with the confidences of its candidates and its contents.
 
-    `given` are its labels where they may be wrong; `why` are the reasons for its label.
+    `given` are its labels if they may be wrong; `why` explains its label.
     """
 
     position: int
@@ -113,45 +113,45 @@ class ReviewRow:
 
 @dataclass(frozen=True)
 class LabelReport:
-    """Everything that the page of labels shows.
+    """Contents of the page of labels.
 
     Attributes
     ----------
     title, method : str
-        What the page is called, and what found the labels.
+        Title of the page, and the method that found the labels.
     classes : list of str
         Names of the labels.
     names : list of str
         Names of the rows.
     label, set_index : ndarray of int, shape (n_rows,)
-        Column of the most likely label, and place of the candidate set in `sets`.
+        Column of the most likely label, and index of the candidate set in `sets`.
     confidence : ndarray of shape (n_rows,)
         Confidence in the label.
     margin : ndarray of shape (n_rows,)
         Lead of the label over the second one.
     before : ndarray of shape (n_rows,)
-        One over the number of candidates.
+        One divided by the number of candidates.
     sets : list of list of int
         Distinct candidate sets, as columns.
     embedding : ndarray of shape (n_rows, 2)
-        A picture of the rows.
+        Coordinates of the rows in two dimensions.
     pairs : list of LabelPair
         Labels that share sets, the most doubtful first.
     never_together : int
         Number of pairs of labels that share no set.
     review : list of ReviewRow
-        Rows that are not settled, the least certain first. Where there are bags, all
-        rows of bags with such a row, bag by bag.
+        Rows that are not settled, the least certain first. With bags: all rows of bags
+        with such a row, bag by bag.
     calibration : CalibrationBins or None
-        Confidence beside the share of right labels, where the truth is known.
+        Confidence and share of right labels, if the truth is known.
     right : tuple of float or None
         Share of right labels among all rows, among ambiguous ones, and by chance among
         those.
     annotators : list of (name, votes, accuracy)
-        Where the labels came from votes.
+        Annotators, if the labels came from votes.
     together : list of (label, label, lift)
-        Labels that come as candidates with others more often than independent false
-        ones would.
+        Pairs of labels that are candidates together more often than independent false
+        labels would be.
     expected_right : tuple of float
         Expected share of right labels, and the lower and upper end of its range.
     quality : GoldQuality or None
@@ -163,8 +163,8 @@ class LabelReport:
     halves_agree : float or None
         Of votes, the share of equal labels by two halves of the annotators.
     decided : list of (name, share)
-        Columns that decided most, largest share first; empty where the method does not
-        rank them.
+        Most important columns, largest share first; empty if the method does not rank
+        columns.
     """
 
     title: str
@@ -199,7 +199,7 @@ class LabelReport:
 
     @property
     def n_shown(self) -> int:
-        """Number of rows to review that the page shows at first: whole bags."""
+        """Number of rows to review that the page shows at first, in whole bags."""
         rows = self.review
         for i in range(_FIRST, len(rows)):
             if rows[i].bag is None or rows[i].bag is not rows[i - 1].bag:
@@ -213,17 +213,17 @@ class LabelReport:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of rows with ``several`` candidates, and of their states."""
+        """Number of rows with several candidates, and of each state."""
         return row_states(self.before < 1, self.confidence, self.margin).counts()
 
     @property
     def n_single(self) -> int:
-        """Number of rows with one candidate that is in doubt: votes may be wrong."""
+        """Number of doubtful rows with one candidate; votes may be wrong."""
         return int(((self.before == 1) & (self.confidence < SETTLED)).sum())
 
 
 def expected_share(result: Any) -> tuple[float, float, float]:
-    """Expected share of right labels, and a range for it.
+    """Expected share of right labels, with a range.
 
     Parameters
     ----------
@@ -361,7 +361,7 @@ def label_report(
 
 
 def _given(result: Any, row: int) -> str:
-    """Labels that a row was given, where they are probably wrong."""
+    """Given labels of a row if they are probably wrong."""
     if result.miss_rate is None or result.label[row] in (
         named := result.classes[result.candidates[row]]
     ):
@@ -372,7 +372,7 @@ def _given(result: Any, row: int) -> str:
 def _by_bag(
     result: Any, unsure: Indices, n_review: int, names: list[str]
 ) -> list[tuple[int, ReviewBag | None]]:
-    """Rows of the bags with the least certain rows, and their bags."""
+    """Rows of the bags that have the least certain rows."""
     codes = bag_codes(result.bags, len(names))
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(codes.max(initial=-1) + 2))
@@ -418,7 +418,7 @@ def label_summary(result: Any) -> dict[str, Any]:
 
 
 def _dependence(result: Any) -> Dependence:
-    """Labels that share sets too often; votes and bags tell alike labels apart."""
+    """Labels that share sets too often, unless votes or bags separate them."""
     found = candidate_dependence(
         Evidence(result.candidates, result.classes), result.label_confidence
     )
@@ -437,7 +437,7 @@ def _annotators(annotators: Any) -> list[tuple[str, int, float]]:
 
 
 def cell_text(value: Any) -> str:
-    """A cell to read: short numbers, and a word for what is missing."""
+    """Text of a cell: numbers are rounded, missing values named."""
     same = value == value  # neither True nor False of pandas' NA
     if value is None or not isinstance(same, bool | np.bool_) or not same:
         return "missing"
@@ -448,7 +448,7 @@ def cell_text(value: Any) -> str:
 
 
 def row_columns(rows: Any, n_rows: int) -> list[tuple[str, Any]]:
-    """Contents of rows as names and columns."""
+    """Convert contents of rows to names and columns."""
     if rows is None:
         return []
     if not isinstance(rows, Mapping) and not hasattr(rows, "columns"):
@@ -469,7 +469,7 @@ def row_columns(rows: Any, n_rows: int) -> list[tuple[str, Any]]:
 
 
 def _pairs(F: Array, S: Mask, classes: list[str]) -> tuple[list[LabelPair], int]:
-    """Pairs of labels with the most doubt in all, and how many pairs never meet."""
+    """Pairs of labels with the largest total doubt, and number of disjoint pairs."""
     together, doubt = candidate_confusion(F, S)
     above = np.triu_indices(len(classes), 1)
     confidence = (F * S).T @ S  # in the one label, over the rows that have both

@@ -14,21 +14,21 @@ from partlearn._pages import visible
 
 
 def rendered(name: str, data: Mapping[str, Any], **values: Any) -> str:
-    """Render a template as a page: no outside request, readable without a script.
+    """Render a template as a page without outside requests.
 
     Parameters
     ----------
     name : str
         Name of the template and of its script.
     data : mapping of str to object
-        What the script reads, embedded as JSON that cannot end its element.
+        Data of the script, embedded as JSON that cannot end its element.
     **values : object
         Variables of the template.
 
     Returns
     -------
     str
-        HTML. Its content security policy allows this one script.
+        HTML, readable without scripts. Its policy allows this one script.
     """
     jinja2 = import_optional("jinja2", "Label reports", "report")
     environment = jinja2.Environment(

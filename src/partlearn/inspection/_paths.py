@@ -1,4 +1,4 @@
-"""The way of a fit: its objective by iteration, its features by number."""
+"""Displays of convergence and of selection paths."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 

@@ -1,4 +1,4 @@
-"""Why rows got their labels: the columns that decided, and the rows that look alike."""
+"""Explanations of labels by columns and by similar rows."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from partlearn._math.neighbors import some_neighbors
 from partlearn._typing import Array, Indices
 
-_MOST_COLUMNS = 30  # columns that are replaced in turn: those that separate labels best
-_LEAST = 1e-6  # probability below which differences do not count
-_WEAK = 0.05  # change of the log odds below which a column says nothing
-_NAMED = 3  # columns and rows that a sentence names
+_MOST_COLUMNS = 30  # columns that are replaced: those that separate labels best
+_LEAST = 1e-6  # smaller probabilities are raised to it
+_WEAK = 0.05  # smallest change of the log odds that is named
+_NAMED = 3  # columns and rows in a sentence
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Reasons:
     row, label, rival : object
         Name of the row, its label, and the second most likely label.
     columns : list of (str, float)
-        What each column adds to the log odds of the label over the rival: how much they
-        fall on average where the column takes its values from other rows. The largest
-        change first; negative ones speak for the rival. Empty where the method has no
+        Contribution of each column to the log odds of the label over the rival: their
+        mean decrease when the column takes values of other rows. The largest change
+        comes first; negative ones favor the rival. Empty if the method has no
         ``predict_proba``.
     neighbors : list of (row, label, confidence)
         Most similar rows, the nearest first, with their labels.
@@ -78,19 +78,19 @@ def explain_labels(
     Parameters
     ----------
     estimator : fitted estimator
-        What found the labels.
+        Estimator that found the labels.
     X : array or CSR matrix of shape (n_samples, n_features)
         Its training rows.
     sources : sequence of str
-        Column of the table that each feature was made of.
+        Column of the table for each feature.
     result : Disambiguation
         The labels.
     places : ndarray of int
-        Places of the rows to explain.
+        Indices of the rows to explain.
     n_neighbors : int, default=5
         Number of similar rows.
     n_draws : int, default=20
-        Number of other rows whose values each column takes.
+        Number of other rows from which each column takes values.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def explain_labels(
 
 
 def _two_best(F: Array) -> tuple[Indices, Indices]:
-    """Columns of the two largest values of each row; the first of equal ones."""
+    """Columns of the two largest values of each row; ties take the first."""
     rows, best = np.arange(len(F)), F.argmax(axis=1)
     rest = F.copy()
     rest[rows, best] = -1
@@ -163,10 +163,10 @@ def _changes(
     F: Array,
     n_draws: int,
 ) -> tuple[Array, Indices]:
-    """Log odds that each column adds, and the rivals.
+    """Contribution of each column to the log odds, and the rivals.
 
-    Where the confidences leave a row no second label, the rival is the second most
-    probable one for the classifier.
+    If a row has no second label with positive confidence, the rival is the second most
+    probable label of the classifier.
     """
     m, n = F.shape[0], len(places)
     own = _dense(X[places])

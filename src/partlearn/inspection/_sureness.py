@@ -1,4 +1,4 @@
-"""How right a classifier is where it is sure: calibration, and risk by coverage."""
+"""Displays of calibration and of risk against coverage."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -105,9 +105,9 @@ class CalibrationDisplay:
         Parameters
         ----------
         estimator : fitted classifier
-            It must offer ``predict_proba``.
+            It must have ``predict_proba``.
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows, best ones that were not trained on.
+            Rows, preferably held out from training.
         truth : array-like of shape (n_samples,)
             Their true labels.
         n_bins : int, default=10
@@ -172,7 +172,7 @@ class RiskCoverageDisplay:
     curve : RiskCoverage
         Result of :func:`partlearn.metrics.risk_coverage_curve`.
     name : str, default="rows by confidence"
-        What the legend calls the line.
+        Name of the line in the legend.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ class RiskCoverageDisplay:
         right : array-like of bool, shape (n_samples,)
             Whether it is the true one.
         name : str, default="rows by confidence"
-            What the legend calls the line.
+            Name of the line in the legend.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
 
@@ -240,13 +240,13 @@ class RiskCoverageDisplay:
         Parameters
         ----------
         estimator : fitted classifier
-            It must offer ``predict_proba``.
+            It must have ``predict_proba``.
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows, best ones that were not trained on.
+            Rows, preferably held out from training.
         truth : array-like of shape (n_samples,)
             Their true labels.
         name : str, default=None
-            What the legend calls the line; the name of the class by default.
+            Name of the line in the legend; the name of the class by default.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
 
@@ -291,7 +291,7 @@ class RiskCoverageDisplay:
         )
         ax.set(
             xlabel="coverage",
-            ylabel="share of errors among them",
+            ylabel="risk (share of errors)",
             xlim=(0, 1.03),
             title=f"Risk and coverage of {n} rows",
         )

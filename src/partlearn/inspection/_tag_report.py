@@ -1,4 +1,4 @@
-"""The label report for tags: per tag and per row, as one self-contained page."""
+"""Label report for tags, by tag and by row."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -13,7 +13,7 @@ from partlearn.inspection._page import rendered
 
 @dataclass(frozen=True)
 class TagLine:
-    """One tag: in how many rows it is listed, believed, doubtful or missing."""
+    """Numbers of rows in which a tag is listed, believed, doubtful or missing."""
 
     name: str
     listed: int
@@ -24,7 +24,7 @@ class TagLine:
 
 @dataclass(frozen=True)
 class TagRow:
-    """A row worth a look: listed and missing tags with their scores, and contents."""
+    """A row to review, with the scores of its listed and missing tags."""
 
     name: str
     listed: list[tuple[int, str, float, str]]
@@ -34,7 +34,7 @@ class TagRow:
 
 @dataclass(frozen=True)
 class TagReport:
-    """Everything that the page shows.
+    """Contents of the page of tags.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def tag_report(
     n_review: int = 100,
     title: str = "Label report",
 ) -> TagReport:
-    """Collect what the page of tags shows.
+    """Collect the contents of the page of tags.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def _row(
 
 
 def tag_page(report: TagReport) -> str:
-    """Render the report as HTML: no outside request, readable without a script."""
+    """Render the report as HTML, with no outside request, readable without scripts."""
     names = [row.name for row in report.review]
     data = {"names": names, "classes": report.classes, "sep": report.sep}
     return rendered("tag_report", data, r=report)
