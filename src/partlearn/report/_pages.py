@@ -81,7 +81,7 @@ def _results(s: Summary) -> Section:
     if texts:
         text = f"{DAGGER} Neither ranked nor tested: {', '.join(texts)}."
         blocks.append(Text(text))
-    for number, protocol in enumerate(s.protocols):
+    for i, protocol in enumerate(s.protocols):
         cells = s.select(protocol=protocol, metric=s.metric)
         caption = (
             f"{capital(metric_name(s.metric))} (mean ± standard deviation over "
@@ -90,7 +90,7 @@ def _results(s: Summary) -> Section:
         methods = {name: _label(s, name) for name in s.methods}
         rows = (((c.set, c.learner), c.method, _result(c)) for c in cells.itertuples())
         blocks.append(crossed(caption, ["data", "learner"], methods, rows, BEST))
-        blocks += _figures.gaps(s, protocol, number)
+        blocks += _figures.gaps(s, protocol, i)
     return Section("Results", blocks, "results", brief=True)
 
 
@@ -226,7 +226,7 @@ def _side_by_side(s: Summary) -> Section:
 
 def _inside(s: Summary) -> Section:
     blocks: list[Block] = []
-    for number, v in enumerate(s.views):
+    for i, v in enumerate(s.views):
         name = f"{data_name(v['data'], v['r'])}, {v['reducer']}, {v['protocol']}"
         caption = f"Most ambiguous rows: {name}"
         if not is_missing(v["disambiguation"]):
@@ -244,11 +244,9 @@ def _inside(s: Summary) -> Section:
             },
             n_names=3,
         )
-        plane = _figures.plane(v["points"], name, number)
+        plane = _figures.plane(v["points"], name, i)
         blocks.append(
-            Section(
-                name, [plane, _figures.histogram(v["histogram"], name, number), table]
-            )
+            Section(name, [plane, _figures.histogram(v["histogram"], name, i), table])
         )
     return Section("Reduced training rows", blocks, "inside")
 

@@ -78,10 +78,10 @@ def comparison_section(summary: Summary) -> Section:
     blocks: list[Block] = []
     if summary.comparisons:
         blocks.append(Text(_how(first or others)))
-    for number, comparison in enumerate(first):
+    for i, comparison in enumerate(first):
         blocks.append(_matrix(comparison))
-        blocks += _figures.forest(comparison, number)
-        blocks += _ranks(comparison, number)
+        blocks += _figures.forest(comparison, i)
+        blocks += _ranks(comparison, i)
     if others:
         more = [b for c in others for b in (_matrix(c), *_ranks(c, None))]
         blocks.append(Section("Other scores", more))
