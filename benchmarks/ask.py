@@ -15,10 +15,11 @@ labels come back as corrections, and the labels are found anew by CRISPClassifie
 lower end of its range, and how many they did.
 
 Rules: random order, least confidence, entropy, rank_rows and, where cleanlab is
-installed, its ActiveLab score for votes. A run that was stopped goes on where it
-stopped. ``ask.csv`` and ``ask_gain.csv`` of the guide are written to the folder of the
-results. The exit code is 1 if rank_rows needs more than half of the rows that random
-order needs to reach .95 on LabelMe, or if labels of LabelMe start below .855.
+installed, its ActiveLab score for votes; with ``--tried`` those of ask_orders.py. A run
+that was stopped goes on where it stopped. ``ask.csv`` and ``ask_gain.csv`` of the guide
+are written to the folder of the results. The exit code is 1 if rank_rows needs more
+than half of the rows that random order needs to reach .95 on LabelMe, or if labels of
+LabelMe start below .855.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.ask_orders import clusters, drawn, hat_matrix
 from benchmarks.candidate_classifier import cell
 from benchmarks.pool import Cell, add_options, computed, share, write_table
 from benchmarks.prediction_sets import CROWDS, crowd
@@ -90,6 +92,12 @@ RULES: dict[str, Rule] = {
     ),
 }
 
+TRIED: dict[str, Rule] = {
+    "hat matrix": lambda labels, result, seed: hat_matrix(result),
+    "clusters": lambda labels, result, seed: clusters(result),
+    "drawn by doubt": lambda labels, result, seed: drawn(result, seed),
+}
+
 
 def right(result: Disambiguation, y: Any) -> float:
     return float((result.label == result.classes[y]).mean())
@@ -123,7 +131,7 @@ def measure(folder: Path, job: Cell) -> Cell:
     test, train = shuffled[: m // 4], np.sort(shuffled[m // 4 :])
 
     def order(labels: Any, result: Disambiguation) -> np.ndarray:
-        return RULES[rule](labels, result, draw)
+        return (RULES | TRIED)[rule](labels, result, draw)
 
     values: Cell = {"rows": m, "labels": {}}
     values |= {"expected": {}, "at most": {}, "brought": {}}
@@ -201,20 +209,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sets", nargs="*", default=list(SETS))
     parser.add_argument("--draws", type=int, default=1)
+    parser.add_argument("--tried", action="store_true", help="further orders as well")
     add_options(parser)
     options = parser.parse_args()
-    names = [name for name in RULES if name != "ActiveLab" or find_spec("cleanlab")]
+    rules = [*RULES, *(TRIED if options.tried else ())]
+    if not find_spec("cleanlab"):
+        rules.remove("ActiveLab")
     jobs = [
         {"data": name, "rule": rule, "draw": draw}
         for draw in range(options.draws)
         for name in options.sets
-        for rule in names
+        for rule in rules
         if name in CROWDS or rule != "ActiveLab"
     ]
     curves: Curves = {}
     for line in computed(jobs, measure, options):
         curves.setdefault((line["data"], line["rule"]), []).append(line)
-    curves = {(d, r): curves[d, r] for d in SETS for r in RULES if (d, r) in curves}
+    curves = {(d, r): curves[d, r] for d in SETS for r in rules if (d, r) in curves}
     tables = {"ask": curves_table(curves), "ask_gain": gain_table(curves)}
     for title, table in tables.items():
         write_table(options.out / f"{title}.csv", table)
