@@ -25,7 +25,7 @@ help:
 	@echo "make licences      renew the page of licences of what we depend on"
 	@echo "make test-oldest   run the test suite with the lowest versions allowed"
 	@echo "make test-next     run the test suite with pre-releases of what we depend on"
-	@echo "make test-kernels  run the numerical tests as older processors compute them"
+	@echo "make test-kernels  run the numerical tests as other processors compute them"
 	@echo "make dist          build wheel and sdist, and run the demonstration from the wheel"
 	@echo "make changelog     show the changelog of the next release"
 	@echo "make release-notes move the fragments of changes/ to CHANGELOG.md"

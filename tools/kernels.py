@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-KERNELS = ("Haswell", "Sandybridge", "Zen")
+KERNELS = ("Haswell", "Sandybridge", "Zen", "SkylakeX")
 QUICK = ["tests/_math/simplex", "tests/_math/linalg", "tests/decomposition"]
 ALL = [
     *("tests/_math", "tests/decomposition", "tests/feature_selection"),

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
     OneHotEncoder,
@@ -197,3 +197,20 @@ def test_text_weights_the_words_it_has(tmp_path):
     model._tfidf.n_features_in_ = 2
     path = edited(tmp_path / "m", lambda d: None, model)
     refuse(path, "weights of other words|not sound")
+
+
+@pytest.mark.parametrize(
+    ("model", "attribute"),
+    [
+        (make_pipeline(StandardScaler(), PLKNN()), "steps"),
+        (FeatureUnion([("s", StandardScaler())]), "transformer_list"),
+        (ColumnTransformer([("s", StandardScaler(), [0])]).fit(X), "transformers_"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@pytest.mark.parametrize(
+    "wrong", [7, "s", [7], [["s"]], [["s", 7, [0]]], [["s", 7]], [[7, None, [0]]]]
+)
+def test_steps_are_estimators_with_names(model, attribute, wrong, tmp_path):
+    path = edited(tmp_path / "m", lambda d: state(d).update({attribute: wrong}), model)
+    refuse(path, "the steps of a|holds parameters it refuses|is not sound")

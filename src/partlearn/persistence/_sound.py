@@ -14,7 +14,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 from sklearn.tree import BaseDecisionTree
 
@@ -231,6 +231,7 @@ def _check_classes(state: dict[str, Any], n_outputs: int, n_classes: Any) -> Non
 
 
 _IN_PLACE = ("passthrough", "drop")
+_STEPS = {"steps": 2, "transformer_list": 2, "transformers_": 3}  # and their sizes
 # Regular expressions can take for ever on text that is made for it.
 _TOKEN_PATTERNS = (r"(?u)\b\w\w+\b", r"(?u)\b\w+\b")
 _MAX_NGRAM = 32  # as long as the text they take the square of its length
@@ -301,15 +302,25 @@ def _is_group(rare: NDArray[Any] | None, count: int) -> bool:
     return rare.size > 0 and order and rare[0] >= 0 and bool(rare[-1] < count)
 
 
-def _check_columns(transformer: Any) -> None:
-    for entry in vars(transformer).get("transformers_", []):
-        if not (
-            type(entry) is tuple
-            and len(entry) == 3
-            and isinstance(entry[0], str)
-            and (isinstance(entry[1], BaseEstimator) or entry[1] in _IN_PLACE)
+def _check_steps(composed: Any) -> None:
+    """Steps are estimators with names, or words in their place."""
+    for attribute, size in _STEPS.items():
+        steps = vars(composed).get(attribute, [])
+        if not isinstance(steps, (list, tuple)) or not all(
+            isinstance(step, (list, tuple))
+            and len(step) == size
+            and isinstance(step[0], str)
+            and _is_step(step[1])
+            for step in steps
         ):
-            raise DataFormatError("the transformers of a ColumnTransformer do not fit")
+            raise DataFormatError(
+                f"the steps of a {type(composed).__name__} do not fit"
+            )
+
+
+def _is_step(part: Any) -> bool:
+    word = part is None or (isinstance(part, str) and part in _IN_PLACE)
+    return word or isinstance(part, BaseEstimator)
 
 
 def _check_function(transformer: Any) -> None:
@@ -323,7 +334,7 @@ def _check_memory(pipeline: Pipeline) -> None:
 
 
 _CHECKS: tuple[tuple[Any, Any], ...] = (
-    (ColumnTransformer, _check_columns),
+    ((ColumnTransformer, FeatureUnion, Pipeline), _check_steps),
     (FunctionTransformer, _check_function),
     ((OneHotEncoder, OrdinalEncoder), _check_encoder),
     (BaseDecisionTree, check_tree_owner),
