@@ -11,7 +11,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import check_array
 
 from partlearn import candidates, tables
 from partlearn._arguments import argument
@@ -19,6 +18,7 @@ from partlearn._disambiguation import Disambiguation
 from partlearn._math.linalg import z_scores
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn._typing import Array, Indices, Mask
+from partlearn.base import check_matrix
 from partlearn.candidates import MissRate
 from partlearn.inspection import explain_labels
 from partlearn.io import label_choice
@@ -159,7 +159,7 @@ def disambiguate(
             encoder = tables.TableEncoder() if encoder is None else clone(encoder)
             encoder.set_params(ignore=[*tables.as_names(encoder.ignore), *beside])
         X, y, index, kept, sources = _encoded(X, y, index, encoder, sep)
-    X = check_array(X, accept_sparse="csr", dtype=candidates.FLOATS)
+    X = check_matrix(X)
     if sources is None:
         sources = [str(j) for j in range(X.shape[1])]
     evidence = candidates.check_evidence(y)

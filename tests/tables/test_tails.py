@@ -26,6 +26,32 @@ def test_heavy_tails_are_brought_to_a_signed_logarithm():
     assert (np.diff(new[:, 0]) > 0).all()
 
 
+@pytest.mark.parametrize("power", [-1040, -900, 900, 1020])
+def test_columns_of_any_magnitude_are_encoded_alike(power):
+    x = np.random.default_rng(0).standard_normal(60)
+    x /= np.abs(x).max()
+    usual = TableEncoder().fit_transform({"x": x})
+    # Numbers below 2**-1022 have fewer digits.
+    with np.errstate(under="ignore"):
+        extreme = TableEncoder().fit_transform({"x": np.ldexp(x, power)})
+    atol = 1e-15 if power > -1000 else 1e-4
+    np.testing.assert_allclose(extreme, usual, atol=atol)
+
+
+def test_new_numbers_of_any_magnitude_are_far_and_finite():
+    rng = np.random.default_rng(0)
+    table = {"x": rng.standard_normal(60), "tiny": 1e-300 * rng.standard_normal(60)}
+    encoder = TableEncoder().fit(table)
+    largest = np.finfo(float).max
+    new = {"x": [largest, -largest, 0.0], "tiny": [-largest, largest, 0.0]}
+    Z = encoder.transform(new)
+    np.testing.assert_array_equal(np.abs(Z[:2]), 1e15)
+    assert (Z[:2] * [[1, -1], [-1, 1]] > 0).all()
+    assert np.abs(Z[2]).max() < 1
+    unseen = encoder.unseen(new)
+    assert unseen["x"].tolist() == unseen["tiny"].tolist() == [True, True, False]
+
+
 @pytest.mark.parametrize("draw", ["standard_normal", "uniform", "exponential"])
 def test_columns_with_light_tails_stay(draw):
     x = getattr(np.random.default_rng(0), draw)(size=(500, 1))

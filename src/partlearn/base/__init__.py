@@ -15,6 +15,7 @@ from partlearn.base._classifier import (
 )
 from partlearn.base._fit_input import (
     check_informative,
+    check_matrix,
     check_same_length,
     check_two_classes,
     validate_evidence,

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from partlearn._array_api import float_dtypes, follow, is_numpy, to_numpy
 from partlearn._math.blocks import Rows, as_rows, framed, in_memory
 from partlearn.candidates import (
+    FLOATS,
     Evidence,
     Tags,
     check_candidates,
@@ -156,8 +157,7 @@ def _validate_features(estimator: Any, X: Any, check_params: dict[str, Any]) -> 
             "of rows. Load them into memory (`X.compute()`), or fit one of the methods "
             "that the user guide lists under blocks."
         )
-    checked = validate_data(estimator, X, **{"dtype": float_dtypes(X), **check_params})
-    return canonical(refuse_extremes(checked))
+    return _sound(estimator, X, {"dtype": float_dtypes(X), **check_params})
 
 
 def _validate_blocks(estimator: Any, rows: Rows, check_params: dict[str, Any]) -> Rows:
@@ -234,24 +234,51 @@ def check_informative(S: NDArray[Any], classes: NDArray[Any], name: str) -> None
         )
 
 
-def validate_rows(estimator: Any, X: Any) -> Any:
-    """Check the rows that a fitted classifier is to predict.
+def validate_rows(estimator: Any, X: Any, *, order: Any = "C") -> Any:
+    """Check the rows that a fitted estimator is to predict or transform.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted classifier.
+        Fitted estimator.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows as the caller passed them.
+    order : {"C", None}, default="C"
+        Order of memory; with "C" sums over arrays and frames round alike.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix
+        Checked rows.
+    """
+    check_is_fitted(estimator)
+    options = {"accept_sparse": "csr", "dtype": float_dtypes(X), "order": order}
+    return _sound(estimator, X, {"reset": False, **options})
+
+
+def check_matrix(X: Any) -> Any:
+    """Check features that no estimator was fitted on yet.
+
+    Parameters
+    ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Rows as the caller passed them.
 
     Returns
     -------
     X : ndarray or CSR matrix
-        Rows in one order of memory, so that sums over arrays and frames round alike.
+        Checked rows.
     """
-    check_is_fitted(estimator)
-    options = {"accept_sparse": "csr", "dtype": float_dtypes(X), "order": "C"}
-    checked = validate_data(estimator, X, reset=False, **options)
+    with np.errstate(over="ignore", invalid="ignore"):
+        checked = check_array(X, accept_sparse="csr", dtype=FLOATS)
+    return refuse_extremes(checked)
+
+
+def _sound(estimator: Any, X: Any, options: dict[str, Any]) -> Any:
+    """Rows of finite numbers that are not too large to be added up."""
+    # scikit-learn finds missing values by a sum, which may overflow.
+    with np.errstate(over="ignore", invalid="ignore"):
+        checked = validate_data(estimator, X, **options)
     return canonical(refuse_extremes(checked))
 
 

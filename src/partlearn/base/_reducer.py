@@ -16,11 +16,10 @@ from sklearn.base import (
     clone,
 )
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from partlearn._array_api import (
     contiguous,
-    float_dtypes,
     is_numpy_namespace,
     like,
     namespace,
@@ -37,6 +36,7 @@ from partlearn.base._fit_input import (
     check_informative,
     refuse_weights,
     validate_evidence,
+    validate_rows,
 )
 from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
 from partlearn.base._orders import Orders, content_orders
@@ -359,8 +359,7 @@ class BaseReducer(
             ``((X - mean_) / scale_) @ components_.T``.
         """
         check_is_fitted(self)
-        dtypes = float_dtypes(X)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=dtypes)
+        X = validate_rows(self, X, order=None)
         same_namespace(self, X, self.components_, "transform")
         return project_standardized(X, self.mean_, self.scale_, self.components_.T)
 

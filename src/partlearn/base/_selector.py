@@ -116,7 +116,10 @@ class BaseSelector(CandidateMixin, MemoryEstimateMixin, SelectorMixin, BaseEstim
 
     def _validate_unlabeled(self, X: Any, y: Any, **check_params: Any) -> Any:
         """Check rows; labels, if there are any, must be as many, and are not used."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, **check_params)
+        with np.errstate(over="ignore", invalid="ignore"):  # in the sum of all values
+            X = validate_data(
+                self, X, accept_sparse="csr", dtype=FLOATS, **check_params
+            )
         if y is not None:
             check_consistent_length(X, check_candidates(y)[1])
         return X

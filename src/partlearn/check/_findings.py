@@ -192,7 +192,7 @@ def feature_findings(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
     yield from _duplicate_rows(X, S)
     deviation = _deviation(X)
     moving = deviation[~constant & (deviation > 0)]
-    if moving.size and moving.max() > _SCALES * moving.min():
+    if moving.size and moving.max() / _SCALES > moving.min():
         yield from make_findings("scales", factor=moving.max() / moving.min())
     columns = sp.csc_array(X) if sp.issparse(X) else X
     yield from _leakage(columns, S, names)
@@ -250,7 +250,7 @@ def _column(X: Any, j: int) -> NDArray[Any]:
 def _counts_rows(column: NDArray[Any]) -> bool:
     if len(column) <= 10 or float(column[1]) != float(column[0]) + 1:
         return False
-    return bool((np.diff(column.astype(np.float64)) == 1).all())
+    return bool((column == float(column[0]) + np.arange(len(column))).all())
 
 
 def group_lines(X: Any) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from partlearn._math.blocks import lazy_rows
 from partlearn._math.graphs import TiedNeighbors
@@ -20,8 +20,7 @@ from partlearn._math.linalg import Standardized, ThinBasis, inverse_scale
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import PARAMETERS, BaseReducer
-from partlearn.candidates import FLOATS
+from partlearn.base import PARAMETERS, BaseReducer, validate_rows
 from partlearn.decomposition._scatter import class_scaled, without_noise
 
 __all__ = ["DELIN"]
@@ -245,7 +244,7 @@ None, default=None
 
     def _standardized(self, X: Any) -> Any:
         """Rows as the kernel sees them; sparse rows stay sparse where not centered."""
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
+        X = validate_rows(self, X, order=None)
         if not self.standardize:
             return X
         X = X.toarray() if hasattr(X, "toarray") else X

@@ -72,7 +72,8 @@ def bin_codes(x: NDArray[Any], mean: Array, std: Array) -> NDArray[np.uint8]:
 
 def cuts(mean: Array, std: Array) -> Array:
     """Thresholds of the bins, (4, ...); nothing is over those of a constant feature."""
-    return np.array([np.where(std > 0, mean + k * std, np.inf) for k in _STEPS])
+    with np.errstate(over="ignore"):  # beyond the largest number there are no values
+        return np.array([np.where(std > 0, mean + k * std, np.inf) for k in _STEPS])
 
 
 class DenseColumns:

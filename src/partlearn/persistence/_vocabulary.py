@@ -236,6 +236,7 @@ CLASSES: dict[str, dict[str, str]] = {
         "n_features_out_": "whole",
         "number_ranges_": "loose[2, numbers]",
         "number_tails_": "loose[2, numbers]",
+        "number_units_": "real[numbers]",
         "numbers_": "list of text & text",
         "scaler_": "maybe estimator",
         "texts_": "map of estimator & estimator & real",

@@ -36,6 +36,8 @@ __all__ = ["TableEncoder"]
 
 _ENOUGH_GAPS = 5  # missing values from which their absence may carry meaning
 _SAMPLE = 1000  # cells in which the script of text is found
+_LARGE = 1e100  # magnitude from which squares come near the limits of float64
+_FAR = 1e15  # standard deviations beyond which values of new rows are alike
 _NOTHING = ""  # stands for a missing category
 Parts = dict[tuple[str, str], Array]  # by column and part of the calendar
 _TAILS = "heavy tails: signed logarithm"
@@ -327,12 +329,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.imputer_: Any = None
         self.scaler_: Any = None
         self.number_ranges_ = np.empty((2, 0))
+        self.number_units_ = np.empty(0)
         self.number_tails_ = np.empty((2, 0))
         if parts:
             N = np.column_stack(list(parts.values()))
             self.number_ranges_ = np.stack([_lowest(N), -_lowest(-N)])
+            self.number_units_ = _units(self.number_ranges_)
             self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True)
-            N = self.imputer_.fit_transform(N)
+            N = self.imputer_.fit_transform(N / self.number_units_)
             self.number_tails_ = tail_units(N)
             for key, unit in zip(self.numbers_, self.number_tails_[1], strict=True):
                 if np.isfinite(unit) and not key[1]:
@@ -394,8 +398,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         blocks: list[Array] = [np.empty((m, 0))]
         if self.scaler_ is not None:
             N = np.column_stack([parts[key] for key in self.numbers_])
-            N = signed_log(self.imputer_.transform(N), *self.number_tails_)
-            blocks.append(self.scaler_.transform(N))
+            with np.errstate(over="ignore"):  # values far outside of the training range
+                N = np.clip(N / self.number_units_, -_LARGE, _LARGE)
+                N = signed_log(self.imputer_.transform(N), *self.number_tails_)
+                N = self.scaler_.transform(N)
+            blocks.append(np.clip(N, -_FAR, _FAR))
             blocks += [np.isnan(parts[key])[:, None] * 1.0 for key in self.gaps_]
         for name, encoder in self.categories_.items():
             ones = encoder.transform(_category(columns[name]))
@@ -424,9 +431,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         masks = {}
         parts = self._number_parts(columns)
         for key, low, high in zip(self.numbers_, *self.number_ranges_, strict=True):
-            slack = (high - low) / 2
-            values = parts[key]
-            masks[_title(key)] = (values < low - slack) | (values > high + slack)
+            slack, values = high / 2 - low / 2, parts[key]
+            with np.errstate(over="ignore"):
+                masks[_title(key)] = (values < low - slack) | (values > high + slack)
         for name, encoder in self.categories_.items():
             known = set(encoder.categories_[0].tolist())
             masks[name] = np.asarray([v not in known for v in _plain(columns[name])])
@@ -466,6 +473,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 def _title(key: tuple[str, str]) -> str:
     """Name of a number, or of a part of a date such as "opened year"."""
     return " ".join(key) if key[1] else key[0]
+
+
+def _units(ranges: Array) -> Array:
+    """Powers of two that bring columns of extreme numbers to a usual magnitude.
+
+    One for other columns: their squares neither overflow nor vanish.
+    """
+    largest = np.abs(np.where(np.isfinite(ranges), ranges, 0.0)).max(axis=0)
+    usual = np.clip(largest, 1 / _LARGE, _LARGE)
+    ratio = np.where(largest > 0, largest, usual) / usual
+    return np.asarray(np.exp2(np.rint(np.log2(ratio))))
 
 
 def _lowest(N: Array) -> Array:

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.utils import check_array
 
 from partlearn._arguments import argument
 from partlearn._extras import import_optional
 from partlearn._math.linalg import z_scores
 from partlearn._typing import Array, Indices, Mask
-from partlearn.candidates import FLOATS, Tags, check_tags
+from partlearn.base import check_matrix
+from partlearn.candidates import Tags, check_tags
 from partlearn.inspection import tag_page, tag_report
 from partlearn.io import (
     TagForm,
@@ -336,7 +336,7 @@ def disambiguate_tags(
             X, index, _, _ = encode_rows(columns, rows, names, encoder, index)
     else:
         tags = check_tags(y)
-    X = check_array(X, accept_sparse="csr", dtype=FLOATS)
+    X = check_matrix(X)
     index = np.arange(len(tags)) if index is None else index
     tags, checked = _corrected(tags, index, corrections or {}, form.sep)
     learner = make_tag_learner(method)

@@ -66,6 +66,8 @@ def signed_log(N: Array, median: Array, spread: Array) -> Array:
     if not heavy.any():
         return N
     N = N.copy()
-    u = (N[:, heavy] - median[heavy]) / spread[heavy]
+    with np.errstate(over="ignore"):
+        u = (N[:, heavy] - median[heavy]) / spread[heavy]
+    u = np.nan_to_num(u)  # of values beyond the largest number of float64
     N[:, heavy] = np.sign(u) * np.log1p(np.abs(u))
     return N

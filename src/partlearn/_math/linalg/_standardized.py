@@ -85,7 +85,8 @@ def _block_moments(X: Any) -> _Moments:
     else:
         mean = X.mean(axis=0, dtype=np.float64)
         var = X.var(axis=0, dtype=np.float64, mean=mean[None, :])
-    std = np.ldexp(np.sqrt(var * (m / max(m - 1, 1))), power)
+    with np.errstate(over="ignore"):  # of values of both signs near the largest number
+        std = np.ldexp(np.sqrt(var * (m / max(m - 1, 1))), power)
     return _Moments(m, np.ldexp(mean, power), std, low, high)
 
 
