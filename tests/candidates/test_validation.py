@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
 from partlearn.base import validate_partial_data
-from partlearn.candidates import check_candidates, parse_candidates
+from partlearn.candidates import check_candidates, from_text
 from partlearn.classification import PLKNN, SURE
 from partlearn.multilabel import ParticleVLS
 
@@ -252,15 +252,16 @@ def test_explicit_zeros_of_a_sparse_matrix_are_zeros():
     np.testing.assert_array_equal(check_candidates(y)[1], [[1, 0], [0, 1]])
 
 
-def test_parse_candidates():
+def test_text_with_a_given_separator():
     texts = ["cat|dog", " dog ", "", "cat||cat", "cat|dog"]
-    expected = [{"cat", "dog"}, {"dog"}, set(), {"cat"}, {"cat", "dog"}]
-    assert parse_candidates(texts) == expected
-    assert parse_candidates(["a;b"], sep=";") == [{"a", "b"}]
+    labels = from_text(texts, sep="|", empty="drop")
+    assert labels.rows.tolist() == [0, 1, 3, 4]
+    assert labels.candidates.tolist() == [[1, 1], [0, 1], [1, 0], [1, 1]]
+    assert from_text(["a;b", "b"], sep=";").counts() == {"a": 1, "b": 2}
     with pytest.raises(TypeError, match="Row 1 holds 3"):
-        parse_candidates(["a", 3])
+        from_text(["a", 3], sep="|")
     with pytest.raises(ValueError, match="must not be empty"):
-        parse_candidates(["a"], sep="")
+        from_text(["a"], sep="")
 
 
 def test_estimators_report_lengths_and_column_types():

@@ -3,7 +3,6 @@
 from partlearn.candidates._answers import from_log_probabilities, match_labels
 from partlearn.candidates._bags import (
     BagRule,
-    EqualNeighbors,
     bag_codes,
     bag_confidence,
     bag_runs,
@@ -71,11 +70,7 @@ from partlearn.candidates._miss_rate import (
 from partlearn.candidates._read_votes import from_annotators, from_votes
 from partlearn.candidates._separators import AmbiguousSeparatorError
 from partlearn.candidates._tags import Tags, check_tags
-from partlearn.candidates._text import (
-    from_text,
-    parse_candidates,
-    parse_label_cells,
-)
+from partlearn.candidates._text import from_text, parse_label_cells
 from partlearn.candidates._validation import check_candidates, check_evidence
 from partlearn.candidates._votes import (
     VOTE_STATE,

@@ -39,47 +39,6 @@ _NUMPY_SCALAR = re.compile(rf"\bnp\.[a-z]\w*\(({_TOKEN}|[-+.\w]+)\)")
 _ROUNDED = 0.02  # by how much written shares may miss their sum
 
 
-def parse_candidates(texts: Iterable[str], *, sep: str = "|") -> list[frozenset[str]]:
-    """Read delimited strings of labels such as ``"cat|dog"``.
-
-    Text is never split unless this function, :func:`from_text` or the command line is
-    asked to: a label may well contain the delimiter.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        One string per row; spaces around labels are dropped, an empty string is an
-        empty set.
-    sep : str, default="|"
-        The delimiter.
-
-    Returns
-    -------
-    sets : list of frozenset of str
-        One set per row.
-
-    Examples
-    --------
-    >>> from partlearn.candidates import parse_candidates
-    >>> [sorted(s) for s in parse_candidates(["cat|dog", "dog", ""])]
-    [['cat', 'dog'], ['dog'], []]
-    """
-    if not sep:
-        raise ValueError(f"{argument('sep')} must not be empty.")
-    known: dict[str, frozenset[str]] = {}  # few distinct strings, many rows
-    sets = []
-    for i, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TypeError(
-                f"Row {i} holds {text!r}, which is not a string; an empty set is an "
-                "empty string."
-            )
-        if text not in known:
-            known[text] = frozenset(split_labels(text, sep))
-        sets.append(known[text])
-    return sets
-
-
 def from_text(
     texts: Any,
     *,
@@ -109,10 +68,6 @@ def from_text(
     labels : Evidence
         For the `y` of `fit`.
 
-    See Also
-    --------
-    parse_candidates : Splits at a given delimiter only.
-
     Examples
     --------
     >>> from partlearn.candidates import from_text
@@ -135,7 +90,7 @@ def from_text(
         sep = find_separator(words, plain, required=len(plain) == len(rows))
     parts: Sequence[Iterable[str]] = [{word.strip()} for word in words]
     if sep is not None:
-        parts = parse_candidates(words, sep=sep)
+        parts = [split_labels(word, sep) for word in words]
     for i, labels in zip(plain, parts, strict=True):
         sets[i] = labels
     if classes is None:

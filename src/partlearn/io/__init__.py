@@ -16,7 +16,6 @@ from partlearn.io._frame import (
     Columns,
     as_text,
     columns_of,
-    exact_numbers,
     find_writing,
     form_of,
     is_frame,
@@ -37,13 +36,12 @@ from partlearn.io._label_columns import (
 )
 from partlearn.io._label_forms import LabelColumns, label_choice
 from partlearn.io._label_studio import (
-    LabelStudioTasks,
     read_argilla,
     read_label_studio,
     read_tasks,
     write_label_studio,
 )
-from partlearn.io._options import FORMS, Budget, Form, Limits, ReadOptions
+from partlearn.io._options import FORMS, Budget, Limits, ReadOptions
 from partlearn.io._read import read
 from partlearn.io._rows import load_columns, open_rows, open_tables, origin_of
 from partlearn.io._table_blocks import raw_columns, table_blocks
