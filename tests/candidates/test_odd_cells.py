@@ -38,7 +38,7 @@ def test_rows_may_be_numbers_of_numpy():
 
 
 def test_infinite_rows_and_ends_are_refused():
-    with pytest.raises(ValueError, match="row inf, which is not a row number"):
+    with pytest.raises(ValueError, match="row inf, not a row number"):
         from_votes([np.inf], ["ann"], ["a"])
     with pytest.raises(ValueError, match="inf is not a whole number"):
         from_intervals([(1, np.inf)])

@@ -193,7 +193,7 @@ def test_gate_takes_the_labels_voted_for():
     assert votes.with_miss_rate(0) is votes
     with pytest.raises(ValueError, match="leave it at 0"):
         votes.with_miss_rate(0.1)
-    with pytest.raises(ValueError, match="count twice"):
+    with pytest.raises(ValueError, match="do not pass a prior"):
         votes.with_prior([1, 1])
 
 
@@ -248,7 +248,7 @@ def test_rows_with_names():
         (([0], [0], ["z"]), {"classes": ["pop", "pop"]}, "must be distinct"),
         (([0, 0], ["ann", 1], ["a", "b"]), {}, r"Annotator 'ann' \(vote 0\) is text"),
         (([0, 0], [0, 1], ["a", 2]), {}, r"Label 'a' of annotator 0 \(row 0\) is text"),
-        (([0], [0], [None]), {}, "no vote, so there are no classes"),
+        (([0], [0], [None]), {}, "no votes, so the classes are unknown"),
         (([[0]], [0], ["a"]), {}, "not a row number"),
         ((np.zeros((1, 1)), [0], ["a"]), {}, "one column; got shape"),
     ],
@@ -265,7 +265,7 @@ def test_wrong_tables_say_where():
         from_annotators({"ann": ["a"], "bob": ["a"]}, annotators=["anm"])
     with pytest.raises(ValueError, match="'bob' has 2 rows, 'ann' has 1"):
         from_annotators({"ann": ["a"], "bob": ["a", "b"]})
-    with pytest.raises(ValueError, match="There is no column"):
+    with pytest.raises(ValueError, match="There are no columns of annotators"):
         from_annotators({})
     with pytest.raises(ValueError, match="1 dimensions"):
         from_annotators(["a", "b"])

@@ -58,7 +58,7 @@ RECORD = {
 TEXTS = [
     ("[" * 100_000, "recursion"),
     ('[{"data": {"a": ' + "9" * 5000 + "}}]", "digits"),
-    (json.dumps([GOOD | {"data": {"text": "\ud800"}}, RECORD]), "half a character"),
+    (json.dumps([GOOD | {"data": {"text": "\ud800"}}, RECORD]), "half of a surrogate"),
 ]
 
 

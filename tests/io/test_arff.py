@@ -198,7 +198,7 @@ R = "@relation r\n"
         (R + "@attribute a odd\n", "unknown type"),
         (R + "@attribute a {x,y\n", "not closed"),
         (R + "@attribute a {x,x}\n", "twice"),
-        (R + "@attribute a {x,'y}\n", "does not end"),
+        (R + "@attribute a {x,'y}\n", "is not closed"),
         (R + "@attribute a real\n@attribute a real\n", "occurs twice"),
         (R + "@attribute a {x,y}\n@data\n", "no rows"),
         (R + "@attribute a {x,y}\n@data\nx\n", "besides the labels"),
@@ -211,7 +211,7 @@ R = "@relation r\n"
         (R + "@attribute a real\n@attribute c {x,y}\n@data\n{9 1}\n", "column 9"),
         (R + "@attribute a real\n@attribute c {x,y}\n@data\n{0 1,0 1}\n", "order"),
         (R + "@attribute a real\n@attribute c {x,y}\n@data\n{0}\n", "not a pair"),
-        (R + "@attribute a real\n@attribute c {x,y}\n@data\n{0 'x' y}\n", "end"),
+        (R + "@attribute a real\n@attribute c {x,y}\n@data\n{0 'x' y}\n", "not closed"),
         ("@relation 'r -C 9'\n@attribute a {0,1}\n@data\n1\n", "9 labels"),
     ],
 )
@@ -237,7 +237,7 @@ def test_bad_label_attributes(tmp_path, kind, row, match):
         read(put(tmp_path, text), labels=-2)
     with pytest.raises(AmbiguousDataError, match="Correct `labels`"):
         read(put(tmp_path, text), labels=["L", "nobody"])
-    with pytest.raises(DataFormatError, match="impossible"):
+    with pytest.raises(DataFormatError, match="do not fit into"):
         read(put(tmp_path, text), labels=0)
 
 

@@ -109,7 +109,7 @@ def test_a_long_first_line_is_named(blocks, tmp_path):
         content = b"a" * 10_000_000 + b",b\n1,2\n"
         path.write_bytes(content if pack else gzip.compress(content))
         with pytest.raises(
-            DataFormatError, match=r"the first line.*4,194,304"
+            DataFormatError, match=r"the header line.*4,194,304"
         ) as error:
             list(table_blocks(path)) if blocks else read(path)
         assert path.name in str(error.value)
@@ -177,7 +177,7 @@ def test_table_blocks_of_damage(tmp_path):
     with pytest.raises(DataFormatError, match="the gzip data are damaged"):
         list(table_blocks(path))
     path.write_bytes(gzip.compress(b"a" * 10_000_000))
-    with pytest.raises(DataFormatError, match="the first line"):
+    with pytest.raises(DataFormatError, match="the header line"):
         list(table_blocks(path))
     path = tmp_path / "a.jsonl"
     path.write_text('{"a":' * 100_000)

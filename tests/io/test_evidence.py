@@ -127,7 +127,7 @@ ODD = {
             "these names",
         ),
         (from_weights([[1, 2]], classes=["a", "c"]), "a.npz", "evidence has 1"),
-        ("cat", "a.npz", "must be weights or votes"),
+        ("cat", "a.npz", "must be an Evidence"),
     ],
 )
 def test_refused(tmp_path, labels, name, message):

@@ -27,7 +27,7 @@ def match_labels(
     Parameters
     ----------
     texts : sequence of str
-        Answers of a model or a person. None and NaN are no answers.
+        Answers of a model or a person. None and NaN are skipped.
     classes : array-like of shape (n_classes,)
         The labels.
     aliases : mapping of str to str, default=None
@@ -88,9 +88,9 @@ def from_log_probabilities(
     Parameters
     ----------
     log_probabilities : array-like of shape (n_samples, n_classes) or list of mappings
-        Natural logarithms; minus infinity or NaN, or a label that a mapping lacks, is
-        an impossible label. A row need not sum to one: a model also gives probability
-        to words that are no labels.
+        Natural logarithms. Minus infinity, NaN or a missing entry of a mapping means an
+        impossible label. Rows need not sum to one, since a model also assigns
+        probability to other words.
     classes : array-like of shape (n_classes,), default=None
         The classes; of mappings the sorted labels, of arrays 0, 1, ... by default.
     empty : {"error", "drop", "all"}, default="error"

@@ -294,10 +294,11 @@ class BagRule:
             return None
         if isinstance(labels, Votes) and labels.several:
             raise ValueError(
-                f"{argument('bags')} do not go with votes by which an annotator gives "
-                "a row several labels, as captions do: votes are for one label. Pass "
-                "the share of the annotators that listed each label, by from_weights; "
-                "for a table, write each annotator's list into a column of its own."
+                f"{argument('bags')} cannot be combined with votes in which an "
+                "annotator gives a row several labels, since each vote is for one true "
+                "label. Pass the share of annotators that listed each label to "
+                "from_weights; for a table, write each annotator's list into a column "
+                "of its own."
             )
         return cls(
             bags, labels.listed, rule=estimator.bag_rule, stray=estimator.stray_rate

@@ -162,7 +162,7 @@ def require_confidence(estimator: Any, advice: str) -> NDArray[Any]:
     estimator : fitted estimator or Pipeline
         As for :func:`fitted_confidence`.
     advice : str
-        What to do instead, a sentence of the error.
+        Advice at the end of the error message.
 
     Returns
     -------

@@ -142,7 +142,7 @@ class Confusions:
     Attributes
     ----------
     annotator, label : ndarray of int, shape (n_groups,)
-        What the groups of votes stand for; pairs that never occur have no group.
+        Annotator and label of each group of votes; pairs that never occur are left out.
     count : ndarray of shape (n_groups, n_classes)
         Expected number of votes of a group, by true label.
     total : ndarray of shape (n_annotators, n_classes)
@@ -206,8 +206,8 @@ def dawid_skene(
     max_iter : int, default=30
         Number of iterations.
     certain : callable, default=identity
-        Makes rows certain whose true label is known: the votes on these rows then show
-        how good their annotators are.
+        Sets rows with a known true label to that label. The votes on these rows then
+        inform the accuracy of their annotators.
 
     Returns
     -------

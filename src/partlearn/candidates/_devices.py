@@ -22,7 +22,7 @@ def move_labels(labels: Evidence, X: Any) -> tuple[Any, Any]:
     labels : Evidence of shape (n_samples, n_classes)
         Checked labels, in the memory of the host.
     X : array or object with ``dtype``
-        What to follow: an array whose precision the confidences get.
+        Array whose device and precision the result gets.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def move_evidence(labels: Evidence, X: Any) -> tuple[Any, Any, Callable[[Any], A
     labels : Evidence of shape (n_samples, n_classes)
         Checked labels, in the memory of the host.
     X : array
-        What to follow.
+        Array whose device the result gets.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def one_label_each(y: Any) -> bool:
     Parameters
     ----------
     y : candidate labels
-        What :func:`check_candidates` has accepted; no iterator.
+        Labels that :func:`check_candidates` accepts, not an iterator.
 
     Returns
     -------

@@ -19,7 +19,7 @@ class CandidateBinarizer(BaseEstimator):
     Parameters
     ----------
     classes : array-like of shape (n_classes,), default=None
-        Classes and their order; by default those of the data.
+        Classes and their order; by default inferred from the data.
     empty : {"error", "all"}, default="error"
         Meaning of an empty set: an error, or all classes are possible.
     sparse_output : bool, default=False

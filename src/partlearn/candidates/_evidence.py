@@ -1,9 +1,9 @@
 """Evidence: likelihood of the observed annotation under each label.
 
-Candidate sets, weights, "not this one", coarse categories and votes of annotators are
-all read into one matrix ``L`` of shape ``(n_samples, n_classes)``. ``L[i, j]`` is
-proportional to the probability of what was observed for row ``i`` if its label were
-``j``; a candidate set is the case in which it is 0 or 1.
+Candidate sets, weights, complementary labels, coarse categories and votes are all read
+into one matrix ``L`` of shape ``(n_samples, n_classes)``. ``L[i, j]`` is proportional
+to the likelihood of the annotation of row ``i`` if its label were ``j``. For a
+candidate set, it is 0 or 1.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -96,8 +96,8 @@ class Evidence:
     def weights(self) -> NDArray[Any]:
         """Evidence of shape (n_samples, n_classes), scaled to row maxima of one.
 
-        Boolean where all candidates of every row weigh alike: then it is the candidate
-        matrix, and methods do exactly what they do with sets.
+        Boolean if all candidates of every row have equal weight. It is then the
+        candidate matrix, and methods treat it as such.
         """
         return self._weights
 
@@ -110,8 +110,8 @@ class Evidence:
     def listed(self) -> Mask:
         """Labels that were given for each row, a boolean matrix like `weights`.
 
-        Those of `candidates`, unless a miss rate made further labels possible or a
-        correction left one of them. The list of a bag is made of these.
+        Equal to `candidates`, unless a miss rate made further labels possible or a
+        correction removed some. The list of a bag is built from these labels.
         """
         return self.candidates if self._listed is None else self._listed
 
@@ -471,10 +471,9 @@ def make_evidence(
     classes : ndarray of shape (n_classes,)
         The classes.
     empty : {"error", "drop", "all"}
-        What to do with rows without any: raise, leave them out, or make every class
-        possible.
+        Treatment of rows of zeros: raise, leave them out, or make every class possible.
     what : str, default="weights"
-        What these rows lack, for the error.
+        Word for the missing evidence in the error message.
 
     Returns
     -------

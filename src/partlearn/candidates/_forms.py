@@ -313,7 +313,9 @@ def from_intervals(intervals: Any, *, classes: ArrayLike | None = None) -> Evide
     pairs = [tuple(pair) if isinstance(pair, _SETS) else (pair,) for pair in intervals]
     for i, pair in enumerate(pairs):
         if len(pair) != 2:
-            raise ValueError(f"Row {i} holds {pair!r}, not a lowest and a highest one.")
+            raise ValueError(
+                f"Row {i} holds {pair!r}, not a lowest and a highest label."
+            )
     ends = [end for pair in pairs for end in pair if not is_missing(end)]
     labels = _ordered(ends) if classes is None else np.asarray(classes)
     place = {label: j for j, label in enumerate(labels.tolist())}
@@ -333,7 +335,7 @@ def from_intervals(intervals: Any, *, classes: ArrayLike | None = None) -> Evide
 def _ordered(ends: list[Any]) -> NDArray[Any]:
     """Return all integers from the lowest to the highest end."""
     if not ends:
-        raise ValueError("No row has an end, so there are no classes; pass `classes`.")
+        raise ValueError("All intervals are open on both sides; pass `classes`.")
     for end in ends:
         if not is_whole(end):
             raise ValueError(

@@ -241,9 +241,8 @@ def instance_candidates(
 
     Notes
     -----
-    The probabilities are those of the reference below, whose classifier is a network
-    trained on all rows; here they are out-of-fold, since a classifier that remembers
-    its rows confuses nothing.
+    The reference uses a network trained on all rows. Here the probabilities are
+    out-of-fold, since a classifier that memorizes its training rows confuses nothing.
 
     References
     ----------
@@ -305,8 +304,8 @@ def make_votes(
         n_classes) for all annotators or (n_annotators, n_classes, n_classes). Takes the
         place of `accuracy`. Classes are sorted.
     coverage : float or array-like of shape (n_annotators,), default=1.0
-        Probability that an annotator votes on a row. A row that nobody would vote on
-        gets the vote of one annotator, drawn in proportion to these.
+        Probability that an annotator votes on a row. A row without votes gets the vote
+        of one annotator, drawn in proportion to these probabilities.
     random_state : int, RandomState or None, default=None
         Seed of the draw.
 

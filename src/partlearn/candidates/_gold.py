@@ -27,7 +27,7 @@ class GoldQuality(NamedTuple):
     Attributes
     ----------
     accuracy : float
-        Estimated share of right labels among all rows, of which the known ones are
+        Estimated share of right labels among all rows, where the known rows count as
         right; or among new rows.
     low, high : float
         Ends of the interval.
@@ -65,8 +65,8 @@ def gold_quality(
     Returns
     -------
     quality : GoldQuality
-        Estimate and interval for all rows, of which the sampled ones are right, or for
-        new rows.
+        Estimate and interval for new rows, or for all rows, where the sampled rows
+        count as right.
 
     Notes
     -----

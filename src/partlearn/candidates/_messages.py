@@ -199,9 +199,9 @@ def labels_settled(
 ) -> bool:
     """Whether the most likely label of at most a few rows changed in an iteration.
 
-    Confidences may creep on for hundreds of iterations without any consequence. What a
-    user should know, and what iterative methods warn of at ``max_iter``, is that more
-    than one row in twenty still changes its label in each iteration.
+    Confidences may drift for hundreds of iterations without changing any label.
+    Iterative methods therefore warn at ``max_iter`` only if more than one row in twenty
+    still changes its most likely label.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def warn_at_max_iter(
     max_iter : int
         Maximum number of iterations.
     what : str, default="Many labels still change"
-        What has not settled.
+        Quantity that has not converged.
     advice : str
         Remedy.
 
@@ -265,7 +265,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     Parameters
     ----------
     message : str
-        What the user should know, and what to do.
+        The problem, and what to do.
     category : type, default=UserWarning
         Class of the warning.
     """

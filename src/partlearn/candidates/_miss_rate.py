@@ -29,8 +29,8 @@ class MissRate(NamedTuple):
     rate : float
         Share among the rows whose truth is known.
     low, high : float
-        Ends of the 95 % interval (Wilson's). Without known rows, the range between two
-        estimates of which one is too low and one too high as a rule.
+        Ends of the 95 % Wilson interval. Without known rows, a range between two
+        estimates: one is usually too low, the other too high.
     n_rows : int
         Number of these rows.
     """
@@ -86,7 +86,7 @@ def estimate_miss_rate(candidates: Any, truth: ArrayLike) -> MissRate:
     known = [i for i, v in enumerate(labels) if not (is_missing(v) or v == "")]
     n = len(known)
     if not n:
-        raise ValueError("No row has a known true label. Find some first.")
+        raise ValueError("No row has a known true label; give at least one.")
     codes = [place.get(str(labels[i])) for i in known]  # files know labels as text
     hits = [j is not None and bool(S[i, j]) for i, j in zip(known, codes, strict=True)]
     misses = n - sum(hits)
@@ -97,9 +97,8 @@ def estimate_miss_rate(candidates: Any, truth: ArrayLike) -> MissRate:
 def held_out_miss_rate(expected: Array, given: Indices) -> MissRate:
     """Estimate the share of wrong labels from predictions made without them.
 
-    Two estimates of which neither is right: EM attributes too little to errors, since
-    the predictions were learned from the wrong labels, too; the confident joint too
-    much, since it counts wrong predictions.
+    EM underestimates the rate, since predictions were learned from the wrong labels.
+    The confident joint overestimates it, since it also counts wrong predictions.
 
     Parameters
     ----------
@@ -139,8 +138,8 @@ def _em_rate(P: Array, given: Indices) -> float:
 def _confident_joint(P: Array, given: Indices) -> Array:
     """Count rows by given label and confidently predicted label.
 
-    A row counts for a label of at least the mean probability that the label has in
-    the rows which were given it.
+    A row is confidently predicted as a label if its probability reaches the mean
+    probability of that label among the rows with this label.
 
     Equations (1) and (2) of confident learning.
     """
@@ -172,8 +171,8 @@ def _confident_rate(P: Array, given: Indices) -> float:
 def error_evidence(expected: Array, given: Indices, rate: float) -> Array:
     """Return the evidence of single labels with a known error rate.
 
-    Errors go where the confident joint says; five rows per label are added that err
-    to all other labels alike.
+    Errors follow the confident joint, smoothed by five rows per label with uniform
+    errors.
 
     Parameters
     ----------

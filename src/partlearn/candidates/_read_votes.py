@@ -74,7 +74,7 @@ def from_votes(
         The annotators: numbers or strings.
     labels : array-like of shape (n_votes,)
         The label given. Missing entries (None, NaN, empty and, without `classes`, words
-        such as ``NA`` and ``?``) are no votes.
+        such as ``NA`` and ``?``) are skipped.
     n_rows : int, default=None
         Number of rows of `X`; one more than the largest row number by default.
     classes : array-like of shape (n_classes,), default=None
@@ -135,7 +135,9 @@ def from_votes(
         return f"Label {what_label[k]!r} of annotator {who[k]!r} {row}"
 
     if not given and classes is None:
-        raise ValueError("There is no vote, so there are no classes.")
+        raise ValueError(
+            "There are no votes, so the classes are unknown; pass `classes`."
+        )
     names, annotator = _codes(who, None, annotator_of)
     known, label = _codes(what_label, classes, label_of)
     table = VoteTable(row[given], annotator, label, n, len(names), len(known))
@@ -165,10 +167,9 @@ def _row_numbers(
     for k, r in enumerate(rows):
         if not is_whole(r) or r < 0:
             raise ValueError(
-                f"Vote {k} is for row {r!r}, which is not a row number; rows are "
-                f"counted from 0. Pass {argument('index')}, the names of the rows of X "
-                "in their "
-                "order, where rows have names."
+                f"Vote {k} is for row {r!r}, not a row number; rows count from 0. "
+                f"Pass {argument('index')}, the names of the rows of X in their "
+                "order, if rows have names."
             )
     if n_rows is not None and int(n_rows) < 0:
         raise ValueError(f"`n_rows` must not be negative; got {n_rows}.")
@@ -176,17 +177,16 @@ def _row_numbers(
         row = np.array(rows, dtype=np.intp)
     except OverflowError:
         raise ValueError(
-            f"Row {max(rows)} is no row number; rows are counted from 0. Pass "
-            f"{argument('index')}, "
-            "the names of the rows of X in their order, where rows have names."
+            f"Row {max(rows)} is not a row number; rows count from 0. Pass "
+            f"{argument('index')}, the names of the rows of X in their order, if rows "
+            "have names."
         ) from None
     n = int(row.max(initial=-1)) + 1 if n_rows is None else int(n_rows)
     if n_rows is None and n > _SPARSE_ROWS * (len(row) + 1000):
         raise ValueError(
             f"The largest row number is {n - 1}, while there are {len(row)} votes: it "
             f"looks like the name of a row. Pass {argument('index')}, the names of the "
-            "rows of X in "
-            "their order, or `n_rows`."
+            "rows of X in their order, or `n_rows`."
         )
     if (row >= n).any():
         k = int(np.argmax(row >= n))
@@ -206,11 +206,11 @@ def from_annotators(
     Parameters
     ----------
     frame : data frame, mapping or array-like of shape (n_samples, n_annotators)
-        The labels. Missing values (None, NaN or empty text) are no votes.
+        The labels. Missing values (None, NaN or empty text) are skipped.
     classes : array-like of shape (n_classes,), default=None
         The classes and their order; the sorted labels by default.
     annotators : sequence, default=None
-        Columns to use, where the table has others besides; all by default.
+        Columns to use, if the table has other columns; all by default.
     empty : {"error", "drop", "all"}, default="error"
         Treatment of rows without votes; see :func:`from_votes`.
 
@@ -235,7 +235,7 @@ def from_annotators(
     for name in names:
         check_known(name, columns, f"There is no column {name!r}.")
     if not names:
-        raise ValueError("There is no column of an annotator.")
+        raise ValueError("There are no columns of annotators.")
     table = [as_column(columns[name], f"column {name}") for name in names]
     m = len(table[0])
     for name, column in zip(names, table, strict=True):

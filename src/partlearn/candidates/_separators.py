@@ -26,9 +26,9 @@ class AmbiguousSeparatorError(ValueError):
     Parameters
     ----------
     what : str
-        What was found.
+        The problem.
     advice : str, default=""
-        What to do about it, where `what` does not say it.
+        Remedy, if `what` does not name it.
     """
 
     def __init__(self, what: str, advice: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Tags: labels of which any number may be true."""
+"""Tags: any number of the labels of a row may be true."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -83,7 +83,7 @@ class Tags:
                 raise ValueError(
                     f"Weights of tags must lie between 0 and 1; row {i} has "
                     f"{W[i, j]:g} for {self.classes.tolist()[j]!r}. Divide by the "
-                    "largest weight there can be."
+                    "largest possible weight."
                 )
             binary = (W > 0) == W
             W = W > 0 if binary.all() else W
@@ -155,7 +155,7 @@ def check_tags(y: Any, *, classes: ArrayLike | None = None) -> Tags:
     y : Tags, Evidence, or labels in any form that :func:`check_candidates` reads
         The labels. Votes become the share of the annotators of a row who gave each tag.
     classes : array-like of shape (n_tags,), default=None
-        All tags in the order of the columns; by default those of `y`.
+        All tags in the order of the columns; inferred from `y` by default.
 
     Returns
     -------
@@ -186,7 +186,7 @@ def check_tags(y: Any, *, classes: ArrayLike | None = None) -> Tags:
     if unknown:
         where = np.flatnonzero(tags.candidates[:, list(tags.classes).index(unknown[0])])
         raise ValueError(
-            f"The tag {unknown[0]!r} is not among the tags expected"
+            f"The tag {unknown[0]!r} is not one of the expected tags"
             f"{': rows ' + some_rows(where) if len(where) else ''}."
         )
     W = np.zeros((len(tags), len(wanted)), dtype=tags.weights.dtype)
@@ -205,7 +205,7 @@ def vote_shares(table: VoteTable) -> tuple[NDArray[np.float64], Indices]:
     Returns
     -------
     W : ndarray of shape (n_rows, n_classes)
-        Between 0 and 1; zero where nobody voted.
+        Between 0 and 1; zero for rows without votes.
     n_seen : ndarray of int, shape (n_rows,)
         Annotators who voted on each row.
     """

@@ -181,7 +181,7 @@ def parse_label_cells(
     sep : str, "auto" or None, default="auto"
         The separator. "auto" finds ``|``, ``;`` or ``,``; a column without any has one
         label per cell, unless the labels share parts, as in ``cat / dog`` and ``dog``.
-        None says that text is never split.
+        None never splits text.
     rows : sequence of int, default=None
         Numbers of the rows by which errors name the cells; their places by default.
 
@@ -265,8 +265,8 @@ def _as_weights(cell: Any, i: int) -> dict[str, float] | None:
         number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
         if not number or not 0 <= weight < float("inf"):
             raise ValueError(
-                f"Row {i} gives {label!r} the weight {weight!r}; weights are numbers "
-                "from 0 on."
+                f"Row {i} gives {label!r} the weight {weight!r}; weights must be "
+                "numbers of at least 0."
             )
         if weight > 0:
             weights[str(label).strip()] = float(weight)

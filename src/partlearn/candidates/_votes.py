@@ -28,10 +28,10 @@ _SEVERAL = 1.25  # labels per row and annotator from which votes are lists
 class Votes(Evidence):
     """Labels given by several annotators.
 
-    Made by :func:`from_votes` and :func:`from_annotators`. As evidence, votes count by
-    the estimated skill of the annotators, which a method estimates again after every
-    iteration; see :func:`aggregate_votes`. Methods for candidate sets take the labels
-    with at least one vote as the candidates of a row.
+    Made by :func:`from_votes` and :func:`from_annotators`. As evidence, votes are
+    weighted by the estimated accuracy of the annotators, which methods update after
+    every iteration; see :func:`aggregate_votes`. Methods for candidate sets use the
+    labels with at least one vote as the candidates of a row.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Votes(Evidence):
     def listed(self) -> Mask:
         """Labels with at least one vote, regardless of corrections.
 
-        The list of a bag holds what any annotator gave to any of its rows.
+        The list of a bag holds all labels that any annotator gave to any of its rows.
         """
         return np.asarray(self.table.counts > 0)
 
@@ -143,7 +143,7 @@ class Votes(Evidence):
     def with_prior(self, prior: ArrayLike) -> Evidence:
         """Raise; class priors are estimated from the votes."""
         raise ValueError(
-            "Votes estimate how common the classes are; a prior would count twice."
+            "Class priors are estimated from the votes; do not pass a prior."
         )
 
     def with_miss_rate(self, miss_rate: float) -> Self:
@@ -206,9 +206,8 @@ class Votes(Evidence):
         Returns
         -------
         votes : Votes
-            What reading all votes at once gives: rows, annotators and classes are
-            sorted. Only the new votes are read; estimates are made from all of them,
-            so that they are the same as from scratch. Known rows stay known.
+            The same as reading all votes at once: rows, annotators and classes are
+            sorted, and estimates use all votes. Known rows stay known.
 
         Examples
         --------
@@ -340,7 +339,7 @@ class Annotators:
     name : ndarray of shape (n_annotators,)
         Names.
     accuracy : ndarray of shape (n_annotators,)
-        Estimated share of right votes, shrunk to that of all annotators.
+        Estimated share of right votes, shrunk toward the share of all annotators.
     n_votes : ndarray of int, shape (n_annotators,)
         Number of votes.
     """
@@ -415,8 +414,8 @@ class VoteSummary:
         Returns
         -------
         matrix : ndarray of shape (n_classes, n_classes)
-            Probability of each vote (columns) by true label (rows), shrunk to what all
-            annotators do and to the annotator's accuracy.
+            Probability of each vote (columns) by true label (rows), shrunk toward the
+            common confusions and the annotator's accuracy.
 
         Examples
         --------
@@ -505,7 +504,7 @@ def aggregate_votes(
 
     See Also
     --------
-    partlearn.classification.CandidateClassifier : Uses the features besides.
+    partlearn.classification.CandidateClassifier : Uses votes and features.
 
     References
     ----------

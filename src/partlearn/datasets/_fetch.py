@@ -187,7 +187,7 @@ def fetch_file(
         Folder of the local copies; by default ``PARTLEARN_DATA`` or a folder of the
         caches of the operating system.
     download : bool, default=True
-        Whether to use the network when there is no local copy.
+        Whether to use the network if there is no local copy.
     timeout : float, default=30.0
         Seconds to wait for an answer of a server.
     deadline : float, default=3600.0
@@ -206,7 +206,7 @@ def fetch_file(
     Raises
     ------
     DownloadError
-        If no server gave the right file; the message says where to put it by hand.
+        If no server returned the right file; the message says where to put it by hand.
 
     Examples
     --------

@@ -35,14 +35,14 @@ class RemoteFile:
     urls : tuple of str
         Addresses, the first one tried first.
     about : str, default=""
-        What it is, in a few words.
+        Short description.
     source : str, default=""
         Repository and path.
     licence : str, default="none stated"
         Licence as stated at the source.
     git_blob : str, default=""
-        First digits of git's name for the content of the file, at least 12: what tells
-        a file of a repository whose checksum is not known.
+        First 12 or more digits of the git hash of the content, for files without a
+        published checksum.
     archive : str, default=""
         Local name of the archive that is downloaded, ``.rar`` or ``.zip``, where the
         file is inside one.

@@ -24,7 +24,7 @@ def make_partial_classification(
     shuffle: bool = True,
     random_state: Any = None,
 ) -> Bunch:
-    """Make partial-label data whose useful features are known.
+    """Make partial-label data with known informative features.
 
     Each class is a Gaussian cloud around its own center in the space of the informative
     features; no two centers are closer than `class_sep`. A redundant feature is a

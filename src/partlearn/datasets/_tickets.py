@@ -42,7 +42,7 @@ def make_tickets(
         Rows.
     single : float, default=0.4
         Share of rows with a single candidate, the true label; the others have one or
-        two false ones besides.
+        two false ones.
     missing : float, default=0.1
         Share of missing values in two columns of numbers.
     random_state : int, RandomState instance or None, default=0

@@ -88,7 +88,9 @@ class _Values:
             seen = -1
             for j, value in split_sparse(line):
                 if j >= d:
-                    raise DataFormatError(f"column {j} of {d} attributes")
+                    raise DataFormatError(
+                        f"column {j} is out of range for {d} attributes"
+                    )
                 if j <= seen:
                     raise DataFormatError(f"column {j} is out of order")
                 seen = j
@@ -189,7 +191,7 @@ def _labels(
 
 def _edge(n: int, total: int) -> list[int]:
     if not 0 < abs(n) < total:
-        raise DataFormatError(f"{abs(n)} labels of {total} attributes are impossible")
+        raise DataFormatError(f"{abs(n)} labels do not fit into {total} attributes")
     return list(range(n)) if n > 0 else list(range(total + n, total))
 
 
@@ -258,10 +260,14 @@ def _binary(attribute: Attribute, numbers: Array) -> Mask:
     where = f"attribute {attribute.name!r}"
     if attribute.kind == "numeric":
         if not np.isin(numbers, (0.0, 1.0)).all():
-            raise DataFormatError("a label is 0 or 1; found other numbers", where=where)
+            raise DataFormatError(
+                "labels must be 0 or 1; found other numbers", where=where
+            )
         return numbers == 1
     if attribute.kind != "nominal" or len(attribute.values) > 2:
-        raise DataFormatError("a label has two values, such as {0,1}", where=where)
+        raise DataFormatError(
+            "a label must have two values, such as {0,1}", where=where
+        )
     if np.isnan(numbers).any():
         raise DataFormatError("a label is missing", where=where)
     positive = [i for i, v in enumerate(attribute.values) if v.lower() in _POSITIVE]

@@ -43,7 +43,7 @@ def _unquote(part: str) -> str:
     if part[:1] not in ("'", '"'):
         return part
     if len(part) < 2 or part[-1] != part[0]:
-        raise DataFormatError("a quoted value does not end")
+        raise DataFormatError("a quoted value is not closed")
     return _ESCAPE.sub(r"\1", part[1:-1])
 
 
@@ -58,7 +58,7 @@ def split_sparse(line: str) -> Iterator[tuple[int, str]]:
     """Yield (column, value) pairs of a sparse row in braces."""
     inner = line.strip()
     if not (inner.startswith("{") and inner.endswith("}")):
-        raise DataFormatError("a sparse row stands in braces")
+        raise DataFormatError("a sparse row must be in braces")
     inner = inner[1:-1].strip()
     if not inner:
         return

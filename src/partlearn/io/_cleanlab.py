@@ -52,7 +52,7 @@ def read_cleanlab(path: Path) -> dict[str, NDArray[Any]]:
     if bad.any() or (A.ndim == 1 and not given.all()):
         place = np.argwhere(bad if bad.any() else ~given)[0].tolist()
         raise DataFormatError(
-            f"row {place[0]} holds {A[tuple(place)]:g}, which is no number of a label",
+            f"row {place[0]} holds {A[tuple(place)]:g}, which is not a class number",
             path=path,
             advice="Labels are numbered 0, 1, ...; NaN in a matrix means no vote.",
         )
@@ -96,7 +96,7 @@ def cleanlab_array(labels: Evidence, n_rows: int) -> Array:
         return array
     if len(labels) < n_rows:
         row = np.setdiff1d(np.arange(n_rows), labels.rows)[0]
-        raise ValueError(f"Row {row} has no label; arrays of cleanlab need one.")
+        raise ValueError(f"Row {row} has no label; cleanlab arrays need one.")
     if (labels.candidates.sum(axis=1) == 1).all():
         return number[labels.candidates.argmax(axis=1)]
     if labels.weighted:
@@ -104,8 +104,8 @@ def cleanlab_array(labels: Evidence, n_rows: int) -> Array:
         return P[:, np.argsort(number)]
     row = np.flatnonzero(labels.candidates.sum(axis=1) > 1)[0]
     raise ValueError(
-        f"Row {row} has several candidates, which no array of cleanlab holds; write "
-        ".npz instead."
+        f"Row {row} has several candidates, which a cleanlab array cannot hold; "
+        "write .npz instead."
     )
 
 

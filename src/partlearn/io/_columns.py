@@ -66,8 +66,8 @@ def candidate_columns(names: Iterable[str]) -> list[str]:
     Returns
     -------
     columns : list of str
-        Such as ``candidates`` or ``Partial Label``; or those of a label each, such as
-        ``candidate:cat``, as :func:`write` names them.
+        Names such as ``candidates`` or ``Partial Label``; or one column per label, such
+        as ``candidate:cat``, as :func:`write` names them.
 
     Examples
     --------
@@ -97,21 +97,21 @@ def find_truth(
     free : iterable of str
         Names of columns.
     cells : callable
-        Gives the cells of a column.
+        Returns the cells of a column.
     classes : callable
-        Gives the labels of the candidate sets.
+        Returns the labels of the candidate sets.
 
     Returns
     -------
     columns : list of str
-        None, one, or one per label, such as ``truth:cat``. Names such as ``truth`` say
-        it. Columns such as ``label`` or ``y`` are taken for features if they hold no
-        label, and for the truth if they hold nothing else.
+        None, one, or one per label, such as ``truth:cat``. A column called ``truth`` or
+        alike always counts. A column such as ``label`` or ``y`` counts if all of its
+        cells are labels, and is a feature if none is.
 
     Raises
     ------
     AmbiguousDataError
-        If there are several, or one holds labels and something else.
+        If there are several such columns, or one holds labels and other values.
     """
     free = list(free)
     if marked := [name for name in free if name.startswith(TRUTH_MARK)]:
@@ -152,14 +152,14 @@ def bunch_of(
     table : dict of str to ndarray
         All columns.
     options : ReadOptions
-        Which columns hold labels, and what they are.
+        Names and form of the label columns.
     budget : Budget
         Limits on the matrices.
     note : dict, default=None
-        What :func:`write` noted down in the file: ``task``, ``target_names``,
-        ``sparse`` and the label columns.
+        Note that :func:`write` stored in the file: ``task``, ``target_names``,
+        ``dtype`` and ``sparse``.
     format : str, default="data frame"
-        What the table was, for errors and the description.
+        Name of the source, for errors and the description.
     encode : callable, default=None
         As for :func:`read`.
 
@@ -360,8 +360,8 @@ def _check_truth(column: Cells, sets: LabelSets, task: str | None, where: str) -
     raise DataFormatError(
         f"{len(rows)} rows have no true label, the first is row {rows[0]}",
         where=where,
-        advice=f"Leave the column out with {argument('ignore')}, or these rows. If "
-        f"no label is meant, pass {argument('task', 'multilabel')} or "
+        advice=f"Leave out these rows, or the column with {argument('ignore')}. If "
+        f"rows may have no label, pass {argument('task', 'multilabel')} or "
         f"{argument('task', 'pml')}.",
     )
 

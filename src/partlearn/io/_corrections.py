@@ -20,8 +20,7 @@ def read_corrections(path: str | PathLike[str]) -> dict[str, str]:
     Returns
     -------
     corrections : dict of str to str
-        Right label by the name of the row. Rows without a label are passed over:
-        nobody has filled them in.
+        True labels by the name of the row. Rows without a label are skipped.
     """
     path = Path(path)
     columns = read_columns(path)

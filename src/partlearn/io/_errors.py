@@ -82,4 +82,4 @@ class DataLimitError(DataError):
 
 
 class DownloadError(DataError):
-    """A file could not be fetched; the advice says where to put it by hand."""
+    """A file could not be downloaded; the advice says where to put it by hand."""

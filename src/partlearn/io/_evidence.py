@@ -25,8 +25,8 @@ def evidence_arrays(labels: Evidence) -> dict[str, Any]:
     Returns
     -------
     arrays : dict of str to ndarray
-        ``weights``, or ``votes`` (row, annotator and label, as numbers) with
-        ``annotators``, their names, and ``known`` where labels are known besides.
+        ``weights``; or ``votes`` (row, annotator and label, as numbers), the names
+        ``annotators`` and, if some labels are known, ``known``.
     """
     if isinstance(labels, Votes):
         table = labels.table
@@ -45,14 +45,14 @@ def check_fit(labels: Any, m: int, names: list[str]) -> None:
     Parameters
     ----------
     labels : object
-        What was given as evidence.
+        Evidence to check.
     m : int
         Number of rows of the data.
     names : list of str
         Names of the classes.
     """
     if not isinstance(labels, Evidence):
-        raise DataFormatError("`evidence` must be weights or votes, an Evidence")
+        raise DataFormatError("`evidence` must be an Evidence object")
     if len(labels) != m:
         raise DataFormatError(f"the data have {m} rows, the evidence has {len(labels)}")
     if [str(c) for c in labels.classes.tolist()] != names:

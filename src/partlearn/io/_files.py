@@ -38,7 +38,7 @@ _FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 def regular_size(path: Path) -> int:
     """Return the size of a regular file; raise for folders, pipes and devices.
 
-    To open a pipe or a device can wait for ever, and reading it has no end.
+    Opening a pipe or a device can block, and reading it may never end.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def regular_size(path: Path) -> int:
         raise DataFormatError(
             f"this is {kind}, not a file",
             path=path,
-            advice="" if kind == "a folder" else "Save what it gives to a file first.",
+            advice="" if kind == "a folder" else "Save its output to a file first.",
         )
     return status.st_size
 
@@ -124,9 +124,9 @@ def scan(path: Path, budget: Budget, marks: bytes) -> None:
     Parameters
     ----------
     path : Path
-        The file; one that is not compressed is not read.
+        The file; it is read only if it is compressed.
     budget : Budget
-        What may be spent.
+        Memory limits.
     marks : bytes
         Characters that end a cell or begin one.
     """
@@ -168,7 +168,9 @@ def read_json(path: Path) -> Any:
         if _HALF.search(text):
             json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise DataFormatError("a text holds half a character", path=path) from None
+        raise DataFormatError(
+            "a text contains half of a surrogate pair", path=path
+        ) from None
     except (ValueError, RecursionError) as error:
         raise DataFormatError(f"not a readable JSON file: {error}", path=path) from None
     return content
@@ -200,8 +202,8 @@ def header_of(line: bytes) -> bytes:
     line = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
     if len(line) >= MAX_LINE:
         raise DataFormatError(
-            f"the first line, of names of columns, is longer than {MAX_LINE:,} bytes",
-            advice="Rows end with a line break; the first holds the names of columns.",
+            f"the header line is longer than {MAX_LINE:,} bytes",
+            advice="The first line must hold the column names.",
         )
     if not line.strip():
         raise DataFormatError("the file has no header line")
@@ -215,19 +217,19 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Parameters
     ----------
     path : path-like
-        The file to write; its folder is made. An older file stays as it was until the
-        new one is complete, and for good if anything is raised before.
+        The file to write; its folder is created. An existing file is replaced only when
+        the new one is complete.
 
     Yields
     ------
     file : binary file
-        What to write to.
+        Temporary file, renamed at the end.
 
     Raises
     ------
     OSError
-        When there is no space left, with the file's name and what to do, or when it
-        cannot be written for another reason.
+        If there is no space left, with the name of the file and advice, or if it cannot
+        be written for another reason.
 
     Examples
     --------
@@ -256,7 +258,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if error.errno not in _FULL:
             raise
         full = OSError(
-            f"no space left for {path} ({error.strerror}). What was there before is "
+            f"no space left for {path} ({error.strerror}). Existing files are "
             "unchanged: free some space, and run the same command again."
         )
         full.errno = error.errno

@@ -53,7 +53,7 @@ def format_of(path: Path, format: str | None) -> str:
         )
     if suffix in (".xls", ".ods"):
         raise DataFormatError(
-            "spreadsheets of this kind are not read",
+            "this spreadsheet format is not supported",
             path=path,
             advice="Save the sheet as CSV, in the encoding UTF-8, or as .xlsx.",
         )

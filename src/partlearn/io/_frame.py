@@ -222,7 +222,7 @@ def numbers_in(column: NDArray[Any], grouping: str = "", unit: str = "") -> Arra
     column : ndarray
         Numbers, moments or text.
     grouping : str, default=""
-        What separates thousands in text.
+        Thousands separator in text.
     unit : str, default=""
         Unit before or after numbers in text.
 
@@ -272,8 +272,8 @@ def plain_numbers(column: NDArray[Any]) -> Array | None:
     Returns
     -------
     numbers : ndarray of float, or None
-        As :func:`float` reads them: commas, units and codes such as 007 are no plain
-        numbers.
+        As :func:`float` reads them. Numbers with commas or units, and codes such as
+        007, are not plain.
     """
     form = form_of(column)
     if form == "moment":
@@ -293,7 +293,7 @@ def plain_numbers(column: NDArray[Any]) -> Array | None:
 def exact_numbers(column: NDArray[Any]) -> NDArray[Any] | None:
     """Return the numbers of a column in their own type, or None if a cell is not one.
 
-    Whole numbers are whole, and flags are 0 and 1. Codes such as 007 are no numbers.
+    Integers stay integers, and flags become 0 and 1. Codes such as 007 are not numbers.
     """
     form = form_of(column)
     if form == "moment":
@@ -332,8 +332,8 @@ def _finite(values: Array) -> Array:
 def find_grouping(texts: Iterable[str]) -> str:
     """Return the thousands separator of numbers in text, or an empty string.
 
-    A mark does where it stands before groups of three digits only. Points may also be
-    those of decimals, unless a comma follows them somewhere.
+    A mark separates thousands if groups of three digits follow it everywhere. A point
+    counts only if a decimal comma follows it in some number.
     """
     words = [signed(text).strip() for text in texts]
     numbers = [word for word in words if not re.search(r"[^\W\d]", word)]
@@ -390,8 +390,8 @@ def read_columns(
     Returns
     -------
     columns : dict of str to ndarray
-        As from :func:`columns_of`. Cells of text files stay text until somebody asks
-        what a column is: ``007`` is no number.
+        As from :func:`columns_of`. Cells of text files stay text, so that codes such as
+        ``007`` are kept.
 
     Examples
     --------

@@ -68,16 +68,16 @@ def label_evidence(
         Separator of labels; ``|``, ``;`` and ``,`` are recognized. With ``"none"`` each
         cell is one label.
     form : {"raters", "weights", "marks"}, default=None
-        What several columns are; found from their cells by default, and an error where
-        two readings are likely.
+        Form of several columns. By default it is inferred from the cells, with an error
+        if two forms are likely.
     empty : {"drop", "all"}, default="drop"
         Whether rows without labels are left out, or every label is possible for them.
 
     Returns
     -------
     evidence : Evidence
-        Labels for `fit`; ``rows`` says which rows have any, and ``read_as`` how the
-        columns were read.
+        Labels for `fit`. ``rows`` holds the rows with labels, and ``read_as`` describes
+        how the columns were read.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def _check_two(names: list[str], chosen: list[str]) -> None:
         shown = f"only one label, {names[0]!r}," if names else "no label at all"
         raise DataFormatError(
             f"there is {shown} in {', '.join(map(repr, chosen))}",
-            advice="Nothing can be learned from fewer than two labels.",
+            advice="At least two labels are needed to learn from.",
         )
 
 
@@ -137,7 +137,7 @@ def _refuse_measured(column: Cells, name: str) -> None:
     if np.isfinite(values).all() and (values != np.round(values)).any():
         raise DataFormatError(
             f"column {name!r} holds {len(values)} different numbers with fractions, "
-            "which are no labels",
+            "which are not labels",
             advice="Name another column, or turn the numbers into classes.",
         )
 
@@ -167,7 +167,7 @@ def spell_labels(texts: Sequence[str | None]) -> list[str | None]:
     Parameters
     ----------
     texts : sequence of str or None
-        Labels, such as true ones, to compare with those of a label column.
+        Labels to compare with a label column, such as true labels.
 
     Returns
     -------
@@ -228,7 +228,7 @@ def parse_sets(
 ) -> LabelSets:
     """Return the labels of each distinct value, with their weights.
 
-    `sep` is what the caller said; without `split`, text is never cut.
+    Without `split`, text is never split.
     """
     sep = {"\\n": "\n", "\\t": "\t"}.get(sep or "", sep)
     never = not split or sep == "none"

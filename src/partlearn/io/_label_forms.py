@@ -36,8 +36,8 @@ class LabelColumns(NamedTuple):
     names : list of str
         The columns.
     form : {"raters", "weights", "marks"} or None
-        One label per cell, given by a rater; the weight of the label that the column
-        is named after; or a mark for it. None: found from the cells.
+        A column of raters holds the labels that one annotator gave. A column of weights
+        or marks is named after a label. None infers the form from the cells.
     """
 
     names: list[str]
@@ -52,7 +52,7 @@ def label_choice(labels: Any = None, **given: Any) -> Any:
     labels : object, default=None
         Labels, or names of their columns.
     **given : str or list of str
-        Names of columns under the word that says what they are; None where not given.
+        Names of columns by form; None where not given.
 
     Returns
     -------
@@ -122,15 +122,15 @@ def find_form(columns: Mapping[str, Cells]) -> Form:
     Returns
     -------
     form : {"raters", "weights", "marks"}
-        Text that names labels is that of raters. Yes and no, or 0 and 1, are marks if
-        every row has one. Fractions are weights, and so are whole numbers that have the
-        same sum in every row. Other whole numbers are labels of raters if the columns
-        agree more often than by chance.
+        Text means raters. Yes and no, or 0 and 1, are marks if every row has one.
+        Fractions are weights, and so are integers with the same sum in every row. Other
+        integers are labels given by raters if the columns agree more often than by
+        chance.
 
     Raises
     ------
     AmbiguousDataError
-        Where two readings are likely.
+        If two forms are likely.
     """
     names = list(columns)
     words = {n: {v.strip().lower() for v in c.values} for n, c in columns.items()}
@@ -173,8 +173,8 @@ def _numeric(N: Array) -> Form:
     if (N[known] < 0).any():
         if fractions:
             raise AmbiguousDataError(
-                "several label columns hold negative numbers, which are no weights",
-                advice="Turn scores into weights from 0 on, such as probabilities.",
+                "several label columns hold negative numbers, which cannot be weights",
+                advice="Convert scores to weights, such as probabilities.",
             )
         return "raters"
     level = 100.0 if len(total) and np.median(total) > 10 else 1.0
@@ -223,7 +223,7 @@ def numbers(columns: Mapping[str, Cells]) -> Array:
     Raises
     ------
     DataFormatError
-        Naming the cell, where one is no number.
+        If a cell is not a number; the message names the cell.
     """
     parts = []
     for name, (codes, values) in columns.items():

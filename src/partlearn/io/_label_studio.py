@@ -48,10 +48,10 @@ class LabelStudioTasks:
     columns : dict of str to ndarray
         Data of the tasks: one column per field. Lists and objects are text, as JSON.
     skipped : ndarray of bool, shape (n_tasks,)
-        Tasks without any choice: skipped by all annotators, or never shown.
+        Tasks without any choice.
     votes : Votes
-        Choices of all annotators; ``votes.rows`` are the tasks that have any. Several
-        choices of one annotator are several votes.
+        Choices of all annotators; ``votes.rows`` are the tasks with votes. Several
+        choices of one annotator count as several votes.
     """
 
     tasks: list[dict[str, Any]]
@@ -103,7 +103,7 @@ class LabelStudioTasks:
         confidence : array-like of shape (n_rows,)
             Confidence in each, the ``score`` of the prediction.
         rows : array-like of int, shape (n_rows,), default=None
-            Tasks that these are for; the tasks with votes by default.
+            Task of each label; the tasks with votes by default.
         model : str, default="partlearn"
             ``model_version`` of the predictions.
 
@@ -140,8 +140,8 @@ class LabelStudioTasks:
 class ArgillaRecords(LabelStudioTasks):
     """Records exported from an Argilla dataset by ``dataset.records.to_json``.
 
-    The attributes are those of tasks of Label Studio: `control` is the question, and
-    `columns` are the fields. Predictions are suggestions.
+    The attributes are as for Label Studio. `control` is the question, `columns` are the
+    fields, and predictions are written as suggestions.
     """
 
     _fields: ClassVar = "fields"
@@ -163,14 +163,13 @@ def read_label_studio(
     path : str or path
         JSON file with a list of tasks (the export format "JSON").
     control : str, default=None
-        Name of the choices, where annotators answered several questions
-        (``from_name`` in the labeling interface).
+        Name of the choices (``from_name`` in the labeling interface), required if there
+        are several questions.
 
     Returns
     -------
     tasks : LabelStudioTasks
-        Votes, data and the tasks themselves. Skipped and cancelled annotations are no
-        votes.
+        Votes, data and the tasks. Skipped and cancelled annotations are left out.
 
     Examples
     --------
@@ -221,13 +220,12 @@ def read_argilla(
     path : str or path
         JSON file with a list of records.
     question : str, default=None
-        Question, where the annotators answered several.
+        Name of the question, required if there are several.
 
     Returns
     -------
     records : LabelStudioTasks
-        Responses, fields and the records themselves. Discarded responses and drafts are
-        no votes.
+        Responses, fields and the records. Discarded responses and drafts are left out.
     """
     path = Path(path)
     records = read_json(path)
@@ -306,7 +304,7 @@ def _choices(tasks: list[dict[str, Any]], control: str | None) -> Iterator[_Vote
 def _objects(record: dict[str, Any], name: str, where: str) -> list[dict[str, Any]]:
     found = record.get(name) or []
     if not _are_objects(found, 0):
-        raise DataFormatError(f"{name!r} is no list of objects", where=where)
+        raise DataFormatError(f"{name!r} is not a list of objects", where=where)
     return list(found)
 
 
@@ -315,7 +313,7 @@ def _labels(value: Any, where: str) -> list[Any]:
     if not isinstance(labels, list) or not all(
         label is None or isinstance(label, str | int | float) for label in labels
     ):
-        raise DataFormatError("'choices' is no list of labels", where=where)
+        raise DataFormatError("'choices' is not a list of labels", where=where)
     return labels
 
 

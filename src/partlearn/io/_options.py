@@ -87,12 +87,12 @@ class Limits:
     Parameters
     ----------
     max_bytes : int, default=4 GiB
-        Bytes that the content may take after decompression, all arrays together,
-        and that a matrix built from it may take.
+        Maximum size of the decompressed content, all arrays together, and of each
+        matrix built from it.
     max_ratio : float, default=500
-        Largest ratio of expanded to stored size, looked at only above 256 MiB.
+        Largest ratio of expanded to stored size, checked above 256 MiB.
     max_depth : int, default=8
-        Depth of structs and cells inside each other.
+        Maximum nesting depth of structs and cells.
 
     Examples
     --------

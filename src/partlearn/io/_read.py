@@ -158,21 +158,22 @@ def read(
     data_key, candidates_key, truth_key : str, default=None
         MATLAB and npz: the variables; fields of structs are written ``"a.b"``.
     orientation, label_orientation : {"rows", "columns"}, default=None
-        MATLAB and npz: where one sample is, in the data and in the label matrices.
+        MATLAB and npz: whether samples are rows or columns of the data and of the label
+        matrices.
     fold : int, default=None
-        MATLAB: which fold, from 0, when the data come in folds.
+        MATLAB: number of the fold, from 0, if the file stores the data in folds.
     sparse : bool or "auto", default="auto"
-        Whether `data` is a CSR array. By default it is when the file holds it so, or
-        when fewer than a tenth of the values are non-zero, and it has 100 columns or
-        more.
+        Whether `data` is a CSR array. "auto" returns CSR for 100 columns or more if the
+        matrix is sparse in the file or fewer than a tenth of its values are non-zero.
     encoding : str, default=None
         Tables: encoding of text, such as latin-1; UTF-8, or UTF-16 with its mark, by
         default.
     limits : Limits, default=None
         How much a file may expand to.
     encode : callable, default=None
-        Tables whose columns are not all numbers: makes a matrix and the names of its
-        features of a mapping of columns. Without it they are an error.
+        Function that converts a mapping of columns to a matrix and the names of its
+        features. It is called for tables with columns that are not numbers, which are
+        an error otherwise.
 
     Returns
     -------
@@ -180,7 +181,7 @@ def read(
         ``data`` (ndarray or CSR, in the type the file stores), ``candidates`` (bool,
         samples by classes, or None), ``truth`` (class numbers, a bool matrix for
         several labels, or None), ``feature_names`` (list or None), ``target_names``
-        (list), ``task``, ``DESCR``, ``variables`` (what was found under which name).
+        (list), ``task``, ``DESCR``, ``variables`` (names of the variables by role).
         Files with a separate test part add ``test``, another Bunch; files that bring
         their splits add ``folds``, a list of (train, test) row numbers. Weights and
         votes add ``evidence``, for the `y` of a method that uses them. The bag of each
@@ -189,7 +190,7 @@ def read(
     Raises
     ------
     DataFormatError
-        If the content is damaged or is no data set.
+        If the content is damaged or is not a data set.
     AmbiguousDataError
         If the file can be read in more than one way.
     DataLimitError

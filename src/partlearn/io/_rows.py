@@ -35,18 +35,18 @@ def open_rows(
     Parameters
     ----------
     source : path, pattern such as ``data/*.parquet``, or sequence of paths
-        Files that follow each other, all Parquet or all npy. A folder stands for the
-        files in it, by name.
+        Files to read one after the other, all Parquet or all npy. A folder stands for
+        its files, sorted by name.
     ignore : collection of str, default=()
-        Columns of Parquet files that are no features: labels, names of rows.
+        Columns of Parquet files to leave out, such as labels and row names.
     block_rows : int, default=20000
-        Rows of a block, about. A row group of a Parquet file is never split.
+        Approximate number of rows per block. Row groups of Parquet files are not split.
 
     Returns
     -------
     rows : Rows
-        Rows for `fit`, `transform` and `predict`. A block is read whenever it is
-        needed, by the process that needs it.
+        Rows for `fit`, `transform` and `predict`. Each block is read when it is needed,
+        in the process that needs it.
 
     See Also
     --------
@@ -157,7 +157,9 @@ def _npy_rows(paths: Sequence[Path], block_rows: int) -> Rows:
             raise DataFormatError(str(error), path=path) from None
         if array.ndim != 2 or array.dtype.kind not in "fiub":
             got = f"shape {array.shape} of {array.dtype}"
-            raise DataFormatError(f"this is no matrix of numbers but {got}", path=path)
+            raise DataFormatError(
+                f"this is not a matrix of numbers but {got}", path=path
+            )
         widths.add(array.shape[1])
         kinds.add(array.dtype)
         for part in gen_batches(len(array), block_rows):
@@ -195,14 +197,14 @@ def origin_of(block: Any) -> tuple[str | None, int]:
     Parameters
     ----------
     block : Arrow table, or anything else
-        A block of what :func:`open_tables` gives.
+        Block from :func:`open_tables`.
 
     Returns
     -------
     path : str or None
         The file, where it is known.
     start : int
-        Place of the first row in it.
+        Position of the first row in the file.
     """
     facts = getattr(getattr(block, "schema", None), "metadata", None) or {}
     path = facts.get(_PATH)

@@ -63,9 +63,9 @@ def header_line(stream: IO[bytes]) -> tuple[bytes, bytes, str | None]:
         The line; empty ones, comments (``#``) and a line ``sep=;`` before it are
         skipped.
     after : bytes
-        What was read after it.
+        Bytes read after it.
     delimiter : str or None
-        As ``sep=`` says it.
+        Delimiter from a ``sep=`` line.
     """
     delimiter = None
     line = first_line(stream).removeprefix(_UTF8_BOM)

@@ -123,9 +123,9 @@ def check_groups(facts: Any, budget: Budget) -> None:
 def arrow_batches(data: bytes, charge: Callable[[int, str], None]) -> Iterator[Any]:
     """Yield the validated batches of an Arrow (Feather) file or stream.
 
-    What follows the first eight bytes of a file is a stream, and is read as one. Parts
-    of a buffer in memory are only looked at, so that no declared length can exceed the
-    file; what compressed parts expand to is charged before any of them is read.
+    A file is read as a stream after its first eight bytes. Uncompressed parts are views
+    of the bytes in memory, so that no declared length can exceed the file. The expanded
+    size of compressed parts is charged before any of them is read.
     """
     pa = import_optional("pyarrow", "Arrow files")
     ipc = import_optional("pyarrow.ipc", "Arrow files")
@@ -156,7 +156,7 @@ def check_type(kind: Any, pa: Any, name: str) -> None:
     shared = ("is_run_end_encoded", "is_list_view", "is_large_list_view", "is_union")
     if any(getattr(types, known, bool)(kind) for known in shared if kind is not None):
         raise DataFormatError(
-            f"columns of type {str(kind)[:60]} are not read",
+            f"columns of type {str(kind)[:60]} are not supported",
             where=f"column {name!r}",
             advice="Write numbers, text, dates or lists of text.",
         )

@@ -38,14 +38,14 @@ def raw_columns(block: Any, names: Iterable[str] | None = None) -> dict[str, Any
     Parameters
     ----------
     block : Arrow batch or dict of lists
-        What :func:`table_blocks` gives.
+        Block from :func:`table_blocks`.
     names : iterable of str, default=None
         All columns of the table: one that only later lines of JSON have is empty here.
 
     Returns
     -------
     columns : dict of str to Arrow array or list
-        What :meth:`TableWriter.write` takes.
+        Columns for :meth:`TableWriter.write`.
     """
     if isinstance(block, dict):
         nothing = [None] * len(next(iter(block.values()), ()))
@@ -83,21 +83,21 @@ def table_blocks(
         Encoding of text, such as latin-1 or gbk; UTF-8, or UTF-16 with its mark, by
         default.
     progress : callable, default=None
-        Told after each block which share of the file was read, where it is known.
+        Called after each block with the share of the file read, if it is known.
     limits : Limits, default=None
-        What a block may take of memory, or the whole table; a file that is not
-        compressed may take a hundred times its size.
+        Memory limits of a block, or of the whole table. An uncompressed file may take a
+        hundred times its size.
     whole : bool, default=False
-        Whether all blocks are kept, so that they count together.
+        Whether the caller keeps all blocks, so that the limits apply to their sum.
     format : str, default=None
-        Format by name; by default the end of the file's name tells.
+        Name of the format; by default from the file extension.
     columns : list of str, default=None
         Parquet: columns to read; all by default.
 
     Yields
     ------
     block : Arrow batch or dict of lists
-        Some rows; what :func:`partlearn.tables.columns_of` takes.
+        Rows, for :func:`partlearn.tables.columns_of`.
     """
     empty = True
     with _opened(path, encoding, limits, format) as (file, kind):
@@ -381,14 +381,14 @@ def _json_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blo
         }
         if not all(isinstance(cells, list) for cells in columns.values()):
             raise DataFormatError(
-                "the JSON object holds no lists of cells by the names of columns",
+                "the JSON object does not map column names to lists of cells",
                 advice="Write a list of objects, one per row.",
             )
         yield columns, 1.0
         return
     if not isinstance(content, list) or not all(isinstance(r, dict) for r in content):
         raise DataFormatError(
-            "the JSON content is no table",
+            "the JSON content is not a table",
             advice="Write a list of objects, one per row.",
         )
     names = dict.fromkeys(name for row in content for name in row)

@@ -47,7 +47,7 @@ class TagForm:
     columns : list of str
         The columns, as the table names them.
     sep : str
-        What separates tags in a set.
+        Separator of tags in a set.
     """
 
     form: Written
@@ -134,15 +134,15 @@ def tag_columns(
         One column of sets or lists; or several of marks (0 and 1, yes and no), of
         weights between 0 and 1, or of the sets that annotators gave.
     sep : str, default=None
-        What separates tags; ``|``, ``;`` and ``,`` are recognized.
+        Separator of tags; ``|``, ``;`` and ``,`` are recognized.
     form : {"raters", "weights", "marks"}, default=None
-        What several columns are; found from their cells by default.
+        Form of several columns; inferred from their cells by default.
 
     Returns
     -------
     tags : Tags
-        The tags; ``rows`` says which rows have labels. A row whose cell is empty has
-        none; a row with the empty list ``[]``, or with zeros only, has no tag.
+        The tags; ``rows`` holds the rows with labels. A row with an empty cell is
+        unlabeled; a row with the empty list ``[]``, or zeros only, has no tag.
     form : TagForm
         How they were written.
 

@@ -1,7 +1,7 @@
 """Find the roles and the orientation of the variables in a file.
 
 The names and layouts are those met in public data: see the table of schemas in the
-user guide. What a file leaves open is an error that names the argument to settle it.
+user guide. Ambiguous files raise an error that names the argument to resolve it.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -114,11 +114,11 @@ def assemble(
     variables : dict
         Named values: arrays, sparse matrices, text, lists (cells), dicts (structs).
     options : ReadOptions
-        What the caller said.
+        Arguments of the caller.
     budget : Budget
-        Limits on what is built.
+        Memory limits.
     meta : dict
-        What our own writer noted down: the task, and how the matrices lie.
+        Note that ``write`` stored in the file: the task and the orientation.
     origin : str
         Name of the format, for the description.
     matlab : bool
