@@ -110,10 +110,9 @@ class WPLDR(BaseReducer):
     The equations of the paper that give alpha to the confidences and beta to the
     features contradict its objective, which is followed here; the defaults are equal.
     The paper states neither the number of directions nor of neighbors, nor `mu`, nor
-    when to stop: the choices above are ours. It standardizes nothing; standardizing
-    also settles whether the scatter matrix of the constraint is centered. With the
-    default `beta` the dependence outweighs the graph so clearly that confidences are
-    nearly one-hot after the first iteration; that is the method.
+    when to stop. It does not standardize; with standardized features the scatter matrix
+    of the constraint is centered. With the default `beta` the dependence outweighs the
+    graph, and confidences are nearly one-hot after the first iteration.
 
     The data are whitened once. An iteration costs a neighbor search, m quadratic
     programs of size `n_neighbors`, sparse products for the confidences, and an

@@ -211,7 +211,7 @@ def _check_booster(booster: Any) -> None:
     count, q = state.get("n_trees_per_iteration_"), len(state.get("classes_", ()))
     features = state.get("n_features_in_", 0)
     if q < 2 or count != (1 if q == 2 else q) or "_baseline_prediction" not in state:
-        raise DataFormatError("a boosting was fitted on other classes")
+        raise DataFormatError("a boosted model was fitted on other classes")
     for trees in state["_predictors"]:
         if len(trees) != count or not all(map(_is_boosted, trees)):
             raise DataFormatError("an iteration of boosting lacks trees")

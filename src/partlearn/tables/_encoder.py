@@ -49,7 +49,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     The kind of each column is inferred from the training rows and can be set by the
     parameters. Numbers are standardized; missing values are imputed by the median and
-    marked. Categories are one-hot encoded, or compared by their letters if they have
+    flagged. Categories are one-hot encoded, or compared by their letters if they have
     many values. Dates become positions in time, year, week and day. Free text becomes a
     few directions of its tf-idf matrix. Identifiers and constant columns are left out.
 

@@ -114,7 +114,7 @@ class LCFSPML(PMLSelector):
     confident candidates and stops at an objective of two to four times the minimum. Its
     ranking has no correlation with the minimizer's. It is offered to reproduce the
     program, with its inner iterations started at zero. No defaults are published: those
-    here are ours, untuned.
+    here are not tuned.
 
     O(sum of squared numbers of candidates, times d) for the confidences, by label;
     O(n d l) or O(d² l) for each of at most 3000 steps of the solver.

@@ -36,7 +36,7 @@ _LEAST_SCORE = 1e-3  # of a candidate, before it divides the rate of noise
 
 
 class TRACE(PMLSelector):
-    """Select features along a row-sparse path on anchored candidates (ours).
+    """Select features along a row-sparse path on anchored candidates.
 
     The labels are regressed on the features with a penalty on the norms of the rows of
     the coefficients, from large penalties to small ones. The score of a feature is the
@@ -109,7 +109,7 @@ class TRACE(PMLSelector):
 
     Notes
     -----
-    If a label is a false candidate at rate r wherever it is not true, a row has it as a
+    A method of this library, without a paper. If a label is a false candidate at rate r wherever it is not true, a row has it as a
     candidate with probability ``c = p + (1 - p) r``, so a candidate is true with
     probability ``(1 - r / c) / (1 - r)``. The scores c are leave-one-out, in closed
     form, so that no row confirms its own candidates. Every step is convex. Features are
