@@ -109,11 +109,12 @@ class TRACE(PMLSelector):
 
     Notes
     -----
-    A method of this library, without a paper. If a label is a false candidate at rate r wherever it is not true, a row has it as a
-    candidate with probability ``c = p + (1 - p) r``, so a candidate is true with
-    probability ``(1 - r / c) / (1 - r)``. The scores c are leave-one-out, in closed
-    form, so that no row confirms its own candidates. Every step is convex. Features are
-    standardized first and may have any sign.
+    A method of this library, without a paper. If a label is a false candidate at rate r
+    wherever it is not true, a row has it as a candidate with probability ``c = p + (1 -
+    p) r``, so a candidate is true with probability ``(1 - r / c) / (1 - r)``. The
+    scores c are leave-one-out, in closed form, so that no row confirms its own
+    candidates. Every step is convex. Features are standardized first and may have any
+    sign.
 
     One singular value decomposition, O(n d min(n, d)), serves all steps; a step of the
     path costs O(a² q + d r q) for a active features, where r is the rank of X and q at
