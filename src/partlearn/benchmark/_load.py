@@ -307,7 +307,7 @@ def load_run(folder: str | Path) -> Run:
     Returns
     -------
     Run
-        Plan, facts and, by its methods, the frame of all results.
+        Plan and facts of the run; its methods return the frame of all results.
 
     Raises
     ------

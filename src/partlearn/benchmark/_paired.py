@@ -179,7 +179,7 @@ def corrected_interval(
     Returns
     -------
     low, high : float
-        Zero is outside where :func:`corrected_resampled_t` finds a difference.
+        Bounds; they exclude zero if :func:`corrected_resampled_t` finds a difference.
 
     Examples
     --------

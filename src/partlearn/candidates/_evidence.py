@@ -32,18 +32,18 @@ class Evidence:
 
     Made by :func:`from_weights`, :func:`from_complementary`, :func:`from_hierarchy`,
     :func:`from_text`, :func:`from_intervals` and, as :class:`Votes`, by
-    :func:`from_votes` and :func:`from_annotators`. Index it by rows as an array; the
-    tools of scikit-learn that split data do.
+    :func:`from_votes` and :func:`from_annotators`. It is indexed by rows like an array,
+    also by the tools of scikit-learn that split data.
 
     Parameters
     ----------
     weights : array-like of shape (n_samples, n_classes)
-        Evidence for every class, not negative, some in every row. Only the ratios
-        within a row count: every row is scaled to a maximum of one.
+        Evidence for every class: not negative, and positive for some class of each row.
+        Only the ratios within a row count: every row is scaled to a maximum of one.
     classes : array-like of shape (n_classes,)
         The classes, in the order of the columns.
     rows : array-like of int, default=None
-        Row of the caller's table that each row stands for; counts from 0 by default.
+        Number of each row in the caller's table; by default 0, 1, 2 and so on.
 
     Attributes
     ----------

@@ -187,8 +187,7 @@ def from_hierarchy(
     sep : str, default="/"
         Separator of the parts of a path.
     classes : array-like of shape (n_classes,), default=None
-        The classes and their order, where there are more than occur, or in another
-        order than the sorted one.
+        All classes, in their order; by default those that occur, sorted.
 
     Returns
     -------

@@ -368,7 +368,7 @@ class PLSVMCV(BaseScoreClassifier):
     coef_ : ndarray of shape (n_classes, n_features)
         Its weights of the features.
     n_iter_ : int
-        Number of iterations of that classifier.
+        Number of iterations of the final fit.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int
@@ -384,10 +384,10 @@ class PLSVMCV(BaseScoreClassifier):
     Notes
     -----
     The papers choose `lam` from these values by a rule that is not described. For any
-    other learner, ``GridSearchCV`` with
+    other classifier, ``GridSearchCV`` with
     ``scoring=partlearn.metrics.candidate_hit_scorer`` and
-    ``cv=partlearn.model_selection.CandidateKFold(5)`` does the same. Fits that reach
-    `max_iter` inside the search are not reported, the final one is.
+    ``cv=partlearn.model_selection.CandidateKFold(5)`` does the same. Only the final fit
+    warns if it reaches `max_iter`.
 
     References
     ----------

@@ -30,11 +30,10 @@ class CENDA(BaseReducer):
     Parameters
     ----------
     n_components : int, float, "auto" or None, default=0.999
-        Number of directions; or, as a float, the share of the total dependence that
-        the directions must reach together; or "auto" to choose the number by how
-        often neighbors name a candidate of rows that were held out; or None (or 0.0)
-        for all that carry any dependence. There are never more than the number of
-        classes minus one.
+        Number of directions, or their share of the total dependence. "auto" chooses the
+        number by the candidate hit rate of neighbors on held-out rows. None or 0.0
+        keeps all directions with any dependence. There are never more than the number
+        of classes minus one.
     mu : float, default=0.5
         Balance, in (0, 1), between uncorrelated projected features (1) and
         orthonormal directions (0) in the constraint.
@@ -63,9 +62,9 @@ class CENDA(BaseReducer):
         unless both sides of the data exceed 4000: then 500, found by a randomized
         iteration.
     search : neighbor transformer, default=None
-        Approximate neighbor search, for example ``PyNNDescentTransformer``, for more
-        rows than the exact search, which None stands for, can manage. It must offer
-        `n_neighbors` besides the row itself.
+        Approximate neighbor search for many rows, for example
+        ``PyNNDescentTransformer``; None searches exactly. It must return `n_neighbors`
+        rows besides the row itself.
     n_jobs : int or None, default=None
         Threads of the exact search; the result does not depend on it.
 

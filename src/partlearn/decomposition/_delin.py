@@ -43,11 +43,10 @@ class DELIN(BaseReducer):
     Parameters
     ----------
     n_components : int, float, "auto" or None, default=None
-        Number of directions; or, as a float, the share of the summed eigenvalues that
-        they must reach together; or "auto" to choose the number by how often
-        neighbors name a candidate of rows that were held out; or None for 0.6 times
-        the number of classes, rounded up. There are never more than the number of
-        classes minus one.
+        Number of directions, or their share of the summed eigenvalues. "auto" chooses
+        the number by the candidate hit rate of neighbors on held-out rows. None takes
+        0.6 times the number of classes, rounded up. There are never more than the
+        number of classes minus one.
     n_neighbors : int, default=8
         Number of neighbors.
     kernel : {"linear", "rbf", "poly", "sigmoid", "cosine", "laplacian"}, callable or \
@@ -69,9 +68,9 @@ None, default=None
     random_state : int, RandomState instance or None, default=0
         Decides between tied labels.
     search : neighbor transformer, default=None
-        Approximate neighbor search, for example ``PyNNDescentTransformer``, for more
-        rows than the exact search, which None stands for, can manage. It must offer
-        `n_neighbors` besides the row itself.
+        Approximate neighbor search for many rows, for example
+        ``PyNNDescentTransformer``; None searches exactly. It must return `n_neighbors`
+        rows besides the row itself.
     n_jobs : int or None, default=None
         Threads of the exact search; the result does not depend on it.
 

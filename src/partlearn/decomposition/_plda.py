@@ -35,10 +35,9 @@ class PLDA(BaseReducer):
     Parameters
     ----------
     n_components : int, float, "auto" or None, default=None
-        Number of directions; or, as a float, the share of the summed eigenvalues that
-        they must reach together; or "auto" to choose the number by how often
-        neighbors name a candidate of rows that were held out; or None for all, which
-        are the number of classes minus one at most.
+        Number of directions, or their share of the summed eigenvalues. "auto" chooses
+        the number by the candidate hit rate of neighbors on held-out rows. None keeps
+        all, at most the number of classes minus one.
     n_neighbors : int, default=8
         Number of neighbors that rebuild a row.
     beta : float, default=0.5
@@ -53,9 +52,9 @@ class PLDA(BaseReducer):
     tol : float, default=1e-8
         Stop when neither confidences nor `beta` change by more than `tol`.
     search : neighbor transformer, default=None
-        Approximate neighbor search, for example ``PyNNDescentTransformer``, for more
-        rows than the exact search, which None stands for, can manage. It must offer
-        `n_neighbors` besides the row itself.
+        Approximate neighbor search for many rows, for example
+        ``PyNNDescentTransformer``; None searches exactly. It must return `n_neighbors`
+        rows besides the row itself.
     n_jobs : int or None, default=None
         Threads of the exact search; the result does not depend on it.
 

@@ -35,10 +35,9 @@ class SDLPP(BaseReducer):
     Parameters
     ----------
     n_components : int, float, "auto" or None, default=None
-        Number of directions; or, as a float, the share of the summed eigenvalues that
-        they must reach together; or "auto" to choose the number by how often
-        neighbors name a candidate of rows that were held out; or None for the number
-        of classes minus one.
+        Number of directions, or their share of the summed eigenvalues. "auto" chooses
+        the number by the candidate hit rate of neighbors on held-out rows. None takes
+        the number of classes minus one.
     n_neighbors : int, default=8
         Number of neighbors of each row.
     mu : float, default=0.1
@@ -50,9 +49,9 @@ class SDLPP(BaseReducer):
     max_iter : int, default=100
         Maximum number of iterations.
     search : neighbor transformer, default=None
-        Search for the neighbors, for example ``PyNNDescentTransformer``, for more
-        rows than the exact search, which None stands for, can manage. It must offer
-        `n_neighbors` besides the row itself.
+        Approximate neighbor search for many rows, for example
+        ``PyNNDescentTransformer``; None searches exactly. It must return `n_neighbors`
+        rows besides the row itself.
     n_jobs : int or None, default=None
         Threads of the exact search; the result does not depend on it.
 

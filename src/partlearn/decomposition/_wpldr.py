@@ -46,11 +46,10 @@ class WPLDR(BaseReducer):
     Parameters
     ----------
     n_components : int, float, "auto" or None, default=None
-        Number of directions; or, as a float, the share of the summed positive
-        eigenvalues that they must reach together; or "auto" to choose the number by
-        how often neighbors name a candidate of rows that were held out; or None for
-        the number of classes minus one. More directions are those that the graph
-        penalizes least.
+        Number of directions, or their share of the summed positive eigenvalues. "auto"
+        chooses the number by the candidate hit rate of neighbors on held-out rows. None
+        takes the number of classes minus one. Further directions are those that the
+        graph penalizes least.
     n_neighbors : int, default=8
         Number of neighbors that rebuild a row.
     alpha : float, default=0.01
@@ -70,9 +69,9 @@ class WPLDR(BaseReducer):
     tol : float, default=1e-4
         Stop when no confidence changes by more than `tol` in an iteration.
     search : neighbor transformer, default=None
-        Approximate neighbor search, for example ``PyNNDescentTransformer``, for more
-        rows than the exact search, which None stands for, can manage. It must offer
-        `n_neighbors` besides the row itself.
+        Approximate neighbor search for many rows, for example
+        ``PyNNDescentTransformer``; None searches exactly. It must return `n_neighbors`
+        rows besides the row itself.
     n_jobs : int or None, default=None
         Threads of the exact search; the result does not depend on it.
 
@@ -87,8 +86,8 @@ class WPLDR(BaseReducer):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     objective_ : ndarray of shape (n_iter_,)
-        Objective after each iteration. It may fall by a trace between iterations, since
-        the neighbors are found again.
+        Objective after each iteration. It may fall slightly, since neighbors are
+        searched again in each iteration.
     n_iter_ : int
         Number of iterations.
     n_components_ : int

@@ -82,7 +82,7 @@ def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on the memory of files that are read.
+    """Limits on memory when files are read.
 
     Parameters
     ----------

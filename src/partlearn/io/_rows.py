@@ -241,7 +241,7 @@ def _parquet_rows(
         kind = schema.field(name).type
         if not (types.is_integer(kind) or types.is_floating(kind)):
             raise DataFormatError(
-                f"column {name!r} holds {kind}, and rows in blocks are numbers",
+                f"column {name!r} holds {kind}, but rows in blocks must be numbers",
                 path=paths[0],
                 advice=f"Leave it out with {argument('ignore')}, or encode it first.",
             )

@@ -179,7 +179,7 @@ def note_of(schema: Any) -> dict[str, Any]:
         or not isinstance(names, list)
         or not all(isinstance(n, str) for n in names)
     ):
-        raise DataFormatError("the partlearn note in the file is damaged")
+        raise DataFormatError("the metadata of partlearn in the file are damaged")
     return meta
 
 

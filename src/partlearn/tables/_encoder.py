@@ -49,7 +49,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     The kind of each column is inferred from the training rows and can be set by the
     parameters. Numbers are standardized; missing values are imputed by the median and
-    flagged. Categories are one-hot encoded, or compared by their letters if they have
+    flagged. Categories are one-hot encoded, or encoded by their letters if they have
     many values. Dates become positions in time, year, week and day. Free text becomes a
     few directions of its tf-idf matrix. Identifiers and constant columns are left out.
 
@@ -58,8 +58,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     number, category, date, text, id, ignore : str or list of str, default=()
         Columns whose kind is given, not inferred.
     max_categories : int, default=40
-        Values of a category that get a column of their own, the rest shares one;
-        a category of more values is compared by letters.
+        Largest number of values of a category that is one-hot encoded. Rare values
+        share a column. A category with more values is encoded by its letters.
     n_text_components : int, default=30
         Directions kept of a text column.
     random_state : int, RandomState instance or None, default=0
@@ -74,7 +74,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    partlearn.PartialClassifier : Uses it in front of a learner.
+    partlearn.PartialClassifier : Puts it in front of a classifier.
 
     Examples
     --------

@@ -229,8 +229,8 @@ def _aligned(y: Any, n: int) -> Evidence:
         evidence.rows = np.arange(n)
     elif y is not evidence or len(evidence) > n or evidence.rows.max() >= n:
         raise ValueError(
-            f"The table has {n} rows, the labels have {len(evidence)}; give one for "
-            "each row."
+            f"The table has {n} rows, the labels have {len(evidence)}; give one label "
+            "for each row."
         )
     return evidence
 

@@ -53,7 +53,7 @@ class LinearSVM(BaseLinearScorer):
     intercept_ : ndarray of shape (n_classes,)
         Added to the scores.
     threshold_ : float
-        Border of the scores, zero.
+        Threshold on the scores, zero.
     held_out_scores_ : ndarray of shape (n_samples, n_classes)
         Decision values of every training row by machines that have not seen it.
     scores_ : ndarray of shape (n_features_in_,)

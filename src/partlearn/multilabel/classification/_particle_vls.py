@@ -99,8 +99,8 @@ class ParticleVLS(BaseParticle):
     -----
     ``predict_proba`` is ``(1 + (r - v) / l) / 2`` for the votes ``r`` of a label and
     ``v`` of the virtual one: it ranks labels as the votes do, and exceeds 1/2 where a
-    label is predicted. A label that was a candidate of no training row is never
-    predicted, and one of every row always, since nothing can be learned about them.
+    label is predicted. A label that no training row has as a candidate is never
+    predicted, and one that all have always, since nothing can be learned about them.
     Rows without candidates are left out, with a warning.
 
     The support vector machines

@@ -57,9 +57,10 @@ class PMLFP(BaseConfidenceRanker):
         Rank candidates above non-candidates, the pairs whose order is known; or all
         pairs, with weight ``P_j (1 - P_m)``, where the confidences' step is not convex.
     threshold : float, "f1" or "count", default="f1"
-        A label is predicted where its score is larger; "f1" finds the number that fits
-        confidences above 1/2 best on the training rows, "count" predicts for every row
-        as many labels as the confidences of a training row sum to, rounded.
+        Score above which a label is predicted. "f1" takes the threshold with the best
+        F1 against the confidences above 1/2 of the training rows. "count" predicts
+        equally many labels for every row: the mean sum of the confidences of a training
+        row, rounded.
     standardize : bool, default=True
         Divide every feature by its standard deviation.
     max_iter : int, default=20
@@ -80,7 +81,7 @@ class PMLFP(BaseConfidenceRanker):
     intercept_ : ndarray of shape (n_classes,)
         Added to the scores.
     threshold_ : float or None
-        Border of the scores; None where labels are counted.
+        Threshold on the scores; None where labels are counted.
     n_labels_ : int
         Labels predicted for a row where they are counted.
     labels_ : ndarray of shape (n_samples, n_classes)

@@ -31,23 +31,25 @@ class PMLLC(BaseConfidenceRanker):
     C1 : float, default=100.0
         Weight of the ranking.
     C2 : float, default=10.0
-        Weight that keeps confidences near one; without it they would slide to the
-        cheapest single label.
+        Weight that keeps confidences near one. Without it all confidence of a row would
+        go to the label with the lowest cost.
     C3 : float, default=1.0
         Weight of the correlations.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         Loss of a pair of labels whose scores are less than one apart. The plain hinge
         is rounded off over a width of 0.01.
     pairs : {"candidates", "all"}, default="candidates"
-        Rank candidates above non-candidates, the pairs whose order is known; or all
-        pairs, with weight ``P_j (1 - P_m)``, where the confidences' step is not convex.
+        Rank candidates above other labels, the pairs whose order is known; or all
+        pairs, with weight ``P_j (1 - P_m)``. The update of the confidences is then not
+        convex.
     refresh_correlation : bool, default=False
         Compute the correlations from the confidences in every iteration. The objective
-        is then another one each time, and may rise.
+        then changes with every iteration and may rise.
     threshold : float, "f1" or "count", default="f1"
-        A label is predicted where its score is larger; "f1" finds the number that fits
-        confidences above 1/2 best on the training rows, "count" predicts for every row
-        as many labels as the confidences of a training row sum to, rounded.
+        Score above which a label is predicted. "f1" takes the threshold with the best
+        F1 against the confidences above 1/2 of the training rows. "count" predicts
+        equally many labels for every row: the mean sum of the confidences of a training
+        row, rounded.
     standardize : bool, default=True
         Divide every feature by its standard deviation.
     max_iter : int, default=20
@@ -68,7 +70,7 @@ class PMLLC(BaseConfidenceRanker):
     intercept_ : ndarray of shape (n_classes,)
         Added to the scores.
     threshold_ : float or None
-        Border of the scores; None where labels are counted.
+        Threshold on the scores; None where labels are counted.
     n_labels_ : int
         Labels predicted for a row where they are counted.
     labels_ : ndarray of shape (n_samples, n_classes)
@@ -100,9 +102,10 @@ class PMLLC(BaseConfidenceRanker):
     Weights are divided by the number of rows. The defaults were chosen on one small
     data set by its true labels: tune them, `C1` above all.
 
-    A label that was a candidate of no training row is never predicted and ranked last,
-    and one of every row always and first. Rows all of whose labels are candidates have
-    no pair to rank; rows without candidates are left out, with a warning.
+    A label that no training row has as a candidate is never predicted and ranked last;
+    one that all have is always predicted and ranked first. Rows with all labels as
+    candidates have no pair to rank. Rows without candidates are left out, with a
+    warning.
 
     An iteration costs some hundred evaluations of the loss, each
     O(nnz(X) l + n l min(s, log l)) for s candidates a row.

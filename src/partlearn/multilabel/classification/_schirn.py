@@ -70,7 +70,7 @@ class Schirn(BaseLinearScorer):
     intercept_ : ndarray of shape (n_classes,)
         Added to the scores.
     threshold_ : float
-        Border of the scores.
+        Threshold on the scores.
     noise_ : ndarray of bool, shape (n_samples, n_classes)
         Candidates taken for false.
     label_confidence_ : ndarray of shape (n_samples, n_classes)

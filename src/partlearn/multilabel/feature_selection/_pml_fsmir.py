@@ -50,7 +50,7 @@ class PMLFSMIR(PMLSelector):
     random_state : int, RandomState or None, default=0
         Draws the starts and the order of equal scores.
     scale : bool, default=False
-        Bring every column of X to [0, 1] first; the factors have no sign.
+        Bring every column of X to [0, 1] first, since the factors are not negative.
     must_keep, exclude : sequence of int, str or bool, default=None
         Columns to select in any case, and columns never to select.
 
@@ -87,9 +87,9 @@ class PMLFSMIR(PMLSelector):
 
     Notes
     -----
-    These are the first two stages of the method. The third one, which finds
-    representative labels by their connectivity and rebuilds the coefficients with
-    them, could not be read completely and is not here. The updates minimize
+    These are the first two stages of the method. The third stage finds representative
+    labels by their connectivity and rebuilds the coefficients with them. It is not
+    included, since its text could not be read completely. The updates minimize
     ``|X - UV|² + alpha |UVW - T|² + beta tr(W (A - S) W') + gamma |W|_21``; the printed
     objective has the first weight elsewhere, in conflict with the printed updates.
     Mutual information is in nats; for the graph of labels the rebuilt labels are put
