@@ -49,6 +49,15 @@ def test_parquet_folders_are_rows(tmp_path, dtype):
     assert whole["list"].tolist() == labels["list"].tolist()[: len(whole["list"])]
 
 
+def test_the_index_of_a_data_frame_is_no_feature(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": np.arange(60.0), "b": np.arange(60.0) ** 2})[::2]
+    frame.to_parquet(tmp_path / "part.parquet")
+    rows = open_rows(tmp_path)
+    assert rows.names == ["a", "b"]
+    assert_array_equal(rows.compute(), frame.to_numpy())
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.int64])
 def test_npy_folders_are_rows(tmp_path, dtype):
     A = (10 * X).astype(dtype)

@@ -57,6 +57,8 @@ def test_kinds(column, kind):
 def test_distinct_numbers_are_an_id_only_by_name():
     numbers = np.random.default_rng(0).permutation(1000)[:MANY].astype(float)
     assert kind_of(numbers, "customer_id") == "id"
+    for index in ("", "Unnamed: 0", "__index_level_0__"):  # of a part of a data frame
+        assert kind_of(numbers, index) == "id"
     assert kind_of(numbers, "price") == "number"
 
 

@@ -234,7 +234,11 @@ def _parquet_rows(
     file = _open(paths[0])
     _check_columns(paths[0], file, ignore)
     schema = file.schema_arrow
-    names = [name for name in schema.names if name not in set(ignore)]
+    names = [
+        name
+        for name in schema.names
+        if name not in set(ignore) and not name.startswith("__index_level_")  # pandas
+    ]
     types = import_optional("pyarrow", "Parquet files").types
     single = True
     for name in names:

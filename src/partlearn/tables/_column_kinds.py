@@ -24,8 +24,11 @@ _NUMBERS = 0.9  # share of cells that makes a column of text one of numbers
 _WORDS = 3.0  # words in a cell, on average, that make free text of it
 _REPEATED = 0.5  # distinct values per row under which text is a category
 _MANY_ROWS = 20  # rows from which distinct values make an identifier
+# Without a name, or with one of pandas, a column is the index of a data frame.
 _ID_NAME = re.compile(
-    r"(^|[_\W])(id|uuid|guid|key|index|row)$|^id[_\W]|[a-z]I[dD]$", re.A
+    r"(^|[_\W])(id|uuid|guid|key|index|row)$|^id[_\W]|[a-z]I[dD]$"
+    r"|^$|^Unnamed: \d+$|^__index_level_\d+__$",
+    re.A,
 )
 GIVEN = "given"  # by the caller
 _UNSPACED = 0.5  # share of letters of scripts without spaces between words
