@@ -155,7 +155,8 @@ class Disambiguation:
 
         From known labels where there are some: ``quality``. Otherwise the mean
         confidence, with two standard deviations either way, where labels that always
-        come together count as guesses at the lower end. Annotators share errors: of
+        come together count as guesses at the lower end. Both ends are too high where
+        confidences are, such as for classes that overlap. Annotators share errors: of
         votes, the lower end is at most two standard deviations below ``halves_agree``,
         and the expected share lies halfway between this and the mean confidence.
         """

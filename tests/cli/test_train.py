@@ -21,6 +21,7 @@ import pytest
 
 from partlearn import PartialClassifier, disambiguate
 from partlearn._sizes import SIZES
+from partlearn.candidates import make_candidates
 from partlearn.cli.__main__ import main
 from partlearn.datasets import make_tickets
 from partlearn.io import table_blocks
@@ -92,6 +93,25 @@ def test_train_reports_columns_and_quality(files, capsys, tmp_path):
     assert code == 0
     assert outcome["columns"]["opened"]["kind"] == "date"
     assert [score["accuracy"] for score in outcome["held_out"]] == [None] * 4
+
+
+def test_probabilities_that_are_too_high_are_reported(capsys, tmp_path):
+    """Eight classes that overlap, three candidates in each row."""
+    rng = np.random.default_rng(10)
+    y = rng.integers(0, 8, 600)
+    X = 0.3 * rng.normal(size=(8, 2))[y] + rng.normal(size=(600, 2))
+    S = make_candidates(y, 2, random_state=10)
+    rows = ["a,b,kind"]
+    for (a, b), labels in zip(X, S, strict=True):
+        kind = "|".join("abcdefgh"[j] for j in np.flatnonzero(labels))
+        rows.append(f"{a:.4f},{b:.4f},{kind}")
+    data = tmp_path / "overlap.csv"
+    data.write_text("\n".join(rows) + "\n")
+    words = ("--labels", "kind", "--method", "pl-knn", "--save", tmp_path / "m")
+    assert call("train", data, *words) == 0
+    told = capsys.readouterr().out
+    assert "Probabilities are too high" in told
+    assert re.search(r"^PLKNN +[.\d]+ +0\.\d\d to 0\.\d\d$", told, re.M)
 
 
 def test_of_many_rows_a_part_is_held_out(files, capsys, tmp_path, monkeypatch):

@@ -157,7 +157,8 @@ def _headline(result: "Disambiguation", outcome: dict[str, Any]) -> list[str]:
     elif unknown:
         lines.append(
             f"Expected to be right: {low:.0%} to {high:.0%}, if false labels are "
-            "independent of the true one."
+            "independent of the true one. Where labels overlap, confidences may be too "
+            "high; known labels (--gold) measure it."
         )
     if unknown and not outcome["tested"]:
         lines.append(_input.UNTESTED)

@@ -260,6 +260,11 @@ def _score_table(scores: "list[QualityScore]", how: str) -> str:
         "Likely right holds if false labels are independent of the true one; "
         + _assumption(scores[0])
     )
+    if scores[0].overconfident:
+        lines.append(
+            "Probabilities are too high: fewer predicted labels are candidates than "
+            "they say. The lower end does not use them."
+        )
     lines += _label_lines(scores[0], known)
     return "\n".join(lines)
 

@@ -15,6 +15,7 @@ from partlearn.metrics._dependence import (
     Dependence,
     candidate_dependence,
     cautious_share,
+    hit_accuracy,
 )
 from partlearn.metrics._multilabel import (
     average_precision,

@@ -125,3 +125,51 @@ def cautious_share(inside: Array, S: Mask, best: NDArray[Any], partners: Mask) -
     """
     n_alike = 1 + (S & partners[:, best].T).sum(axis=1)
     return np.minimum(inside, 1 / n_alike)
+
+
+def hit_accuracy(S: Mask, best: NDArray[Any], inside: Array) -> tuple[float, float]:
+    """Accuracy estimated from how many labels are candidates, and its standard error.
+
+    Wrong labels are candidates by chance only. Unlike a mean of confidences, the
+    estimate does not depend on their calibration.
+
+    Parameters
+    ----------
+    S : ndarray of bool, shape (n_samples, n_classes)
+        Candidates of rows that the labels were predicted without.
+    best : ndarray of int, shape (n_samples,)
+        Predicted labels.
+    inside : ndarray of shape (n_samples, n_classes)
+        Confidences restricted to the candidates, which count the rows of each label.
+
+    Returns
+    -------
+    accuracy, error : float
+        Estimate, which may lie a little outside of 0 and 1, and its standard error;
+        infinite where every row has all labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.candidates import make_candidates
+    >>> from partlearn.metrics import hit_accuracy
+    >>> truth = np.arange(1000) % 5
+    >>> S = make_candidates(truth, 1, random_state=0)
+    >>> predicted = np.where(np.arange(1000) < 600, truth, (truth + 1) % 5)
+    >>> accuracy, error = hit_accuracy(S, predicted, np.eye(5)[truth])
+    >>> round(accuracy, 2), round(error, 2)
+    (0.59, 0.02)
+    """
+    rows = np.arange(len(S))
+    total, others = S.sum(axis=0), S.sum(axis=1) - 1.0
+    true = inside.sum(axis=0)
+    share = (total - true) / np.maximum(len(S) - true, 1.0)
+    # Larger sets hold a wrong label more often.
+    size = others / max(float(others.mean()), np.finfo(float).tiny)
+    chance = np.where(S.all(axis=1), 1.0, np.clip(share[best] * size, 0.0, 1.0))
+    weight = float((1 - chance).sum())
+    if not weight:
+        return float("nan"), float("inf")
+    accuracy = float((S[rows, best] - chance).sum()) / weight
+    hit = chance + (1 - chance) * min(max(accuracy, 0.0), 1.0)
+    return accuracy, float((hit * (1 - hit)).sum()) ** 0.5 / weight

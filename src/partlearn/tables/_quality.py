@@ -23,6 +23,7 @@ from partlearn.metrics import (
     candidate_dependence,
     candidate_hit_rate,
     cautious_share,
+    hit_accuracy,
 )
 from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._labels import check_index, true_labels, warn_unknown_truth
@@ -72,8 +73,9 @@ class QualityScore(NamedTuple):
     note : str
         Why a baseline could not be fitted; its scores are then not numbers.
     low : float or None
-        Lower end of the estimate where the assumption fails: labels that come together
-        more often than by chance count as guesses.
+        Lower end of the estimate where the assumption fails, so that labels that come
+        together more often than by chance count as guesses, or where the classifier is
+        overconfident.
     together : tuple of (label, label, lift)
         The pairs of labels that contradict the assumption.
     tested : bool
@@ -83,6 +85,9 @@ class QualityScore(NamedTuple):
         Estimate of the accuracy on new rows from the column `gold`, with an interval.
     n_train, n_test : int
         Rows that each model learned from, the most of all folds, and rows tested.
+    overconfident : bool
+        Whether the estimate exceeds, by two standard errors or more, the one from how
+        many predicted labels are candidates, which needs no probabilities.
     classes : tuple of ClassQuality
         Quality by label, the least recall first: by true labels where most rows have
         one, estimated like `approximated_accuracy` otherwise. Of the classifier only.
@@ -99,6 +104,7 @@ class QualityScore(NamedTuple):
     tested: bool = True
     n_train: int = 0
     n_test: int = 0
+    overconfident: bool = False
     classes: tuple[ClassQuality, ...] = ()
 
 
@@ -354,12 +360,19 @@ def _score(
     dependence = candidate_dependence(Evidence(S, classes), inside)
     chance = inside[np.arange(len(P)), best]
     low = cautious_share(chance, S, best, dependence.partners).mean()
+    likely = approximated_accuracy(S, P, y_pred=best)
+    by_hits, error = hit_accuracy(S, best, inside)
+    overconfident = likely - by_hits > 2 * error
+    if overconfident:
+        low = min(low, max(by_hits - 2 * error, 0.0))
+    doubted = overconfident or dependence.pairs or not dependence.tested
     return QualityScore(
         name,
         candidate_hit_rate(S, best, weighted=False),
-        approximated_accuracy(S, P, y_pred=best),
+        likely,
         accuracy,
-        low=float(low) if dependence.pairs or not dependence.tested else None,
+        low=float(low) if doubted else None,
+        overconfident=overconfident,
         tested=dependence.tested,
         together=tuple(dependence.pairs),
         gold=None if sample is None else _gold_quality(classes[best], sample, P),
