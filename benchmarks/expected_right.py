@@ -36,7 +36,12 @@ def measure(folder: Path, job: Cell) -> Cell:
         expected, low, high = label_report(result).expected_right
     else:
         expected, low, high = result.quality[:3]
-    return {"right": right, "expected": expected, "low": low, "high": high}
+    values = {"right": right, "expected": expected, "low": low, "high": high}
+    if result.halves is not None and gold is None:
+        first, second = result.halves()
+        values["agree"] = float((first == second).mean())
+        values["wrong alike"] = float(((first == second) & (first != y)).mean())
+    return values
 
 
 def held(line: Cell) -> bool:
@@ -64,6 +69,12 @@ def main() -> int:
         if known:
             row += [between(known[0]), f"{sum(map(held, known))} of {len(known)}"]
         table.append(row)
+        if "agree" in plain:
+            print(
+                f"{name}: labels from two halves of the annotators agree on "
+                f"{plain['agree']:.3f} of the rows, on {plain['wrong alike']:.3f} they "
+                "are alike and wrong"
+            )
     write_table(options.out / "expected_right.csv", table)
     return 0
 
