@@ -53,14 +53,26 @@ def make_data(kind: str, several: bool) -> tuple[NDArray[Any], NDArray[Any]]:
     return X, candidates
 
 
-def result(model: Any, X: NDArray[Any], role: str) -> NDArray[Any]:
-    """Return what a user takes from a fitted method, one entry per row or feature."""
+def result(model: Any, X: NDArray[Any], role: str, axis: str) -> NDArray[Any]:
+    """Return what a user takes from a fitted method, one entry per row or feature.
+
+    Of labels with the same score, `predict` names the first: in another order of the
+    classes, all of the most likely labels are compared.
+    """
     if role.endswith("selector"):
         return np.asarray(model.get_support())
-    if role.endswith("learner"):
+    if role == "learner" and axis == "classes" and hasattr(model, "predict_proba"):
+        return most_likely(model.predict_proba(X))
+    if role == "learner":
+        return np.arange(len(model.classes_)) == model.predict(X)[:, None]
+    if role == "multilabel learner":
         return np.asarray(model.predict(X))
-    F = np.asarray(model.label_confidence_)
-    return F.max(axis=1, keepdims=True) - TIE <= F  # all of the most likely labels
+    return most_likely(model.label_confidence_)
+
+
+def most_likely(F: NDArray[Any]) -> NDArray[Any]:
+    """Return which labels of each row have the largest entry, ties included."""
+    return np.asarray(F.max(axis=1, keepdims=True) - TIE <= F)
 
 
 def positions(model: Any, X: NDArray[Any]) -> NDArray[Any]:
@@ -78,6 +90,16 @@ def fitted(method: Method, X: NDArray[Any], S: NDArray[Any]) -> Any:
         return build(method.name, **seed, **SETTINGS.get(method.name, {})).fit(X, S)
 
 
+def other_orders(size: int, count: int) -> list[NDArray[Any]]:
+    """Draw orders, none of which leaves everything in its place."""
+    rng, found = np.random.default_rng(1), []
+    while len(found) < count:
+        order = rng.permutation(size)
+        if not np.array_equal(order, np.arange(size)):
+            found.append(order)
+    return found
+
+
 def changed(method: Method, kind: str, orders: int) -> dict[str, float]:
     """Return the largest share of results that other orders change, by axis."""
     X, S = make_data(kind, method.role.startswith("multilabel"))
@@ -85,8 +107,8 @@ def changed(method: Method, kind: str, orders: int) -> dict[str, float]:
     sizes = {"rows": X.shape[0], "columns": X.shape[1], "classes": S.shape[1]}
     return {
         axis: max(
-            _changed(one, method, X, S, axis, draw.permutation(size))
-            for draw in map(np.random.default_rng, range(1, orders + 1))
+            _changed(one, method, X, S, axis, order)
+            for order in other_orders(size, orders)
         )
         for axis, size in sizes.items()
     }
@@ -112,24 +134,21 @@ def _changed(
     two = fitted(method, T, R)
     # New rows in the old order, so that only the fit differs.
     rows = X[:, order] if axis == "columns" else X
-    old, new = result(one, X, method.role), result(two, rows, method.role)
+    old = result(one, X, method.role, axis)
+    new = result(two, rows, method.role, axis)
+    if axis == "classes" and new.ndim == 2:
+        new = new[:, back]
     if method.role == "reducer":
         if axis == "rows":
             new = new[back]
-        if axis == "classes":
-            new = new[:, back]
         A, B = positions(one, X), positions(two, rows)
         moved = np.abs(A - B).max(axis=1) > SAME * np.abs(A).max()
         return float(np.mean((old != new).any(axis=1) | moved))
     if method.role.endswith("selector") and axis == "columns":
         new = new[back]
-    elif method.role == "learner" and axis == "classes":
-        new = order[new]
-    elif method.role == "multilabel learner" and axis == "classes":
-        new = new[:, back]
-    if old.dtype == bool and old.ndim == 1:  # of the selected features
+    if old.ndim == 1:  # the share of the selected features
         return float(np.sum(old & ~new) / max(1, old.sum()))
-    return float(np.mean((old != new).reshape(len(old), -1).any(axis=1)))
+    return float(np.mean((old != new).any(axis=1)))
 
 
 def table(

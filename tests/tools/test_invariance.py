@@ -21,6 +21,11 @@ def shares(invariance):
     return invariance.table(QUICK)
 
 
+def test_no_order_leaves_all_in_place(invariance):
+    orders = invariance.other_orders(2, 5)
+    assert [order.tolist() for order in orders] == 5 * [[1, 0]]
+
+
 def test_every_deviation_is_declared(invariance, shares):
     assert invariance.undeclared(shares) == []
 

@@ -135,6 +135,8 @@ class PMLFSNF(PMLSelector):
     [0, 1, 2]
     """
 
+    # Of equally near rows, the first are the neighbors.
+    _ties_follow = ("rows",)
     _non_negative = False
     _symmetric = True
     _least_rows = 2
