@@ -29,7 +29,7 @@ SETS = (
     "plant-species-leaves-margin", "plant-species-leaves-shape", "soybean-large",
     "arrhythmia", "isolet", "umist", "orl",
 )  # fmt: skip
-HEAD = ("data", "split", "noise", "method", "relevance", "power", "new", "training")
+HEAD = ("data", "split", "noise", "method", "relevance", "new", "training")
 
 
 def load(folder: Path, name: str, split: int) -> tuple[Any, Any, Any, Any, Any]:
@@ -88,12 +88,7 @@ def main() -> None:
                             new = float((predict(Z[test]) == y[test]).mean())
                             best = model.label_confidence_.argmax(axis=1)
                             right = float((best == y[train]).mean())
-                            line = (
-                                *key,
-                                model.relevance_,
-                                f"{new:.4f}",
-                                f"{right:.4f}",
-                            )
+                            line = (*key, f"{new:.4f}", f"{right:.4f}")
                             writer.writerow(line)
                             file.flush()
                             print(*line, flush=True)

@@ -33,7 +33,7 @@ class Sizes:
     width_rows: int = 500  # rows that choose the width of a kernel
     wide_columns: int = 2000  # columns of sparse data that kernels see as they are
     wide_directions: int = 500  # leading directions that kernels see of wider data
-    relevant_columns: int = 2000  # columns above which all count alike
+    relevant_columns: int = 1000  # columns above which all count alike
     tuned_pca_rows: int = 5000  # held-out rows where a decomposition is long
     optics_rows: int = 2000  # points of OPTICS, whose cost grows with their square
 

@@ -226,7 +226,7 @@ def test_fitted_attributes(data, fitted):
     P = fitted.predict_proba(X[160:])
     assert_allclose(P.sum(axis=1), 1)
     assert_array_equal(fitted.predict(X[160:]), P.argmax(axis=1))
-    assert fitted.score(X[160:], y[160:]) > 0.7
+    assert fitted.score(X[160:], y[160:]) >= 0.7
 
 
 def test_warns_where_the_iterations_do_not_settle(data):
@@ -322,7 +322,7 @@ def test_many_rows_vote_among_a_reference_sample(data):
     assert len(some.model_.rows) == len(some.model_.reference) == 90
     assert abs(some.score(X[160:], y[160:]) - exact.score(X[160:], y[160:])) < 0.08
     agree = some.label_confidence_.argmax(axis=1) == y[:160]
-    assert agree.mean() > 0.85
+    assert agree.mean() >= 0.85
 
 
 def test_a_row_of_the_reference_never_votes_for_itself():

@@ -61,10 +61,10 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
         classes with fine boundaries, and slower. None is always exact.
     relevance : float or "auto", default="auto"
         Power of the importances by which the standardized columns are weighted, so that
-        columns without information get small weights. "auto" chooses among 0, .5 and 1
-        by the held-out likelihood of the candidate sets, on at most 500 rows; 0 weighs
-        all columns alike, and so does "auto" above 2,000 columns. With `bags` the
-        importances come from a first fit, and whole bags are held out.
+        columns without information get small weights. "auto" takes a power for each
+        geometry: 0 in the linear one, .5 in the Gaussian, 1 in the Laplacian, so that
+        the weights of the experts tell how much the importances count. 0 weights all
+        columns alike, and so does "auto" above 1,000 columns.
     miss_rate : float, default=0.0
         Share of rows whose candidate set misses the true label, if that is known, for
         example from an audit of some rows.
@@ -100,9 +100,10 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
         If `y` are votes: the annotators, and the disagreement of features and votes.
     feature_importances_ : ndarray of shape (n_features,)
         Importance of each column for the labels, without the other columns; they sum to
-        one.
-    relevance_ : float
-        Power of the importances that was chosen.
+        one. They come from a first fit on at most 500 rows, with `bags` on whole bags
+        of at most 1,000 rows.
+    relevance_ : dict of str to float
+        Power of the importances in each geometry.
     n_iter_ : int
         Number of iterations.
     objective_ : ndarray of shape (n_iter_,)

@@ -76,10 +76,8 @@ class CRISP(BaseReducer):
         Whether to bring all columns to variance one. They are centered in any case.
     relevance : float or "auto", default="auto"
         Power of the importances by which the standardized columns are weighted, so that
-        uninformative columns get small weights. "auto" chooses among 0, .5 and 1 by the
-        held-out likelihood of the candidate sets, on at most 500 rows; 0 weighs all
-        columns alike, and so does "auto" above 2,000 columns. With `bags` the
-        importances come from a first fit, and whole bags are held out. Used only with
+        columns without information get small weights. "auto" is 1; 0 weights all
+        columns alike, and so does "auto" above 1,000 columns. Used only with
         `standardize`.
     max_iter : int, default=20
         Maximum number of iterations of scoring and update.
@@ -124,9 +122,10 @@ class CRISP(BaseReducer):
         classes and of the regression.
     feature_importances_ : ndarray of shape (n_features,)
         Importance of each column for the labels, without the other columns; they sum to
-        one.
+        one. They come from a first fit on at most 500 rows, with `bags` on whole bags
+        of at most 1,000 rows.
     relevance_ : float
-        Power of the importances that was chosen.
+        Power of the importances.
     eigenvalues_ : ndarray
         Held-out signal of each discriminant direction among the components; empty where
         only principal components are kept.
@@ -331,11 +330,14 @@ class CRISP(BaseReducer):
                 search=self.search,
                 n_jobs=self.n_jobs,
             ),
-            power=self.relevance if self.standardize else 0.0,
+            # Neighbors in one embedding cannot pass over columns, as a pool can.
+            power=(1.0 if self.relevance == "auto" else self.relevance)
+            if self.standardize
+            else 0.0,
             rule=rule,
         )
         self.feature_importances_ = like(relevance.importances, given.F)
-        self.relevance_ = relevance.power
+        self.relevance_ = relevance.powers["linear"]
         basis, self.mean_, self.scale_ = linear_basis(
             X,
             scale=self.standardize,

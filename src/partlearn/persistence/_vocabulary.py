@@ -99,6 +99,7 @@ _POOLED = {
     "expert_weights_": "map of map of real",
     "geometry_weights_": "map of real",
     "model_": "part(PooledModel)",
+    "relevance_": "map of real",
     "ridge_": "map of real",
 }
 _SCALED = {
@@ -414,6 +415,7 @@ PARTS: dict[str, dict[str, str]] = {
         "kernel": "text(rbf, laplacian)",
         "offset": "real[columns]",
         "points": "real[points, inputs]",
+        "weights": "maybe real[inputs]",
         "width": "real",
     },
     "LinearMap": {"coef": "real[features, columns]", "mean": "real[features]"},

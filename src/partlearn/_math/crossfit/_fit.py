@@ -14,7 +14,6 @@ from sklearn.utils import check_random_state
 
 from partlearn._array_api import as_double, like, namespace, to_numpy
 from partlearn._math.blocks import take
-from partlearn._math.crossfit._bag_relevance import bag_relevance, whole_bags
 from partlearn._math.crossfit._geometries import (
     GEOMETRIES,
     kernel_numbers,
@@ -22,7 +21,7 @@ from partlearn._math.crossfit._geometries import (
 )
 from partlearn._math.crossfit._iterations import Labels
 from partlearn._math.crossfit._kernels import KernelMap
-from partlearn._math.crossfit._order import drawn_order
+from partlearn._math.crossfit._order import content_order, drawn_order
 from partlearn._math.crossfit._pooled import (
     PooledGeometry,
     PooledModel,
@@ -30,8 +29,15 @@ from partlearn._math.crossfit._pooled import (
     expert_names,
     fit_pooled,
 )
-from partlearn._math.crossfit._relevance import Relevance, learn_relevance
+from partlearn._math.crossfit._relevance import (
+    POWERS,
+    Relevance,
+    explained_shares,
+    same_power,
+    whole_bags,
+)
 from partlearn._math.crossfit._ridge_pool import RidgePool
+from partlearn._math.crossfit._scores import targets
 from partlearn._math.crossfit._space import InputSpace, LinearMap
 from partlearn._math.linalg import standardize
 from partlearn._sizes import SIZES
@@ -48,7 +54,8 @@ from partlearn.candidates import (
     summarize_votes,
 )
 
-_FIRST_ROWS = 1000  # rows of a first fit, by which columns are weighed
+_FIRST_ROWS = 500  # rows of a first fit, by which columns are weighted
+_FIRST_BAG_ROWS = 1000  # and where rows come in bags
 _LEAST_ROWS = 20  # rows of it at least
 RIDGE_STATE = (InputSpace, KernelMap, LinearMap, RidgePool)
 POOLED_STATE = (
@@ -86,6 +93,7 @@ class PooledFit(NamedTuple):
         names = [str(g.name) for g in model.geometries]
         experts = expert_names(names, neighbors=model.rows is not None)
         widths = {str(g.name): g.bandwidth for g in model.geometries}
+        powers = self.relevance.powers
         return {
             "model_": model,
             "label_confidence_": namespace(F).astype(F, dtype, copy=False),
@@ -97,7 +105,7 @@ class PooledFit(NamedTuple):
             "bandwidth_": {k: w for k, w in widths.items() if w is not None},
             "objective_": like(np.asarray(model.objective), F),
             "n_iter_": len(model.objective),
-            "relevance_": self.relevance.power,
+            "relevance_": {str(g.name): powers[g.name] for g in model.geometries},
             "feature_importances_": like(self.relevance.importances, F),
             "stray_rate_": self.stray_rate,
             "vote_summary_": self.vote_summary,
@@ -166,7 +174,7 @@ def fit_pool(
     relevance = find_relevance(
         X, labels, given, order, options, power=params["relevance"], rule=rule
     )
-    model = fit_pooled(X, given, order, options, rng=rng, weights=relevance.weights)
+    model = fit_pooled(X, given, order, options, rng=rng, relevance=relevance)
     summary = None
     if isinstance(labels, Votes):
         features = to_numpy(model.held_out)
@@ -185,11 +193,9 @@ def find_relevance(
     power: float | str,
     rule: BagRule | None,
 ) -> Relevance:
-    """Importances of the columns, and the power of them that counts.
+    """Importances of the columns by a first fit on some rows, and their powers.
 
-    Where rows share lists, the candidates by themselves tell little: importances are
-    those of the confidences of a first fit with all columns alike, on whole bags of at
-    most 1,000 rows.
+    Source: CRISPClassifier, relevance of columns.
 
     Parameters
     ----------
@@ -200,52 +206,51 @@ def find_relevance(
     given : Labels
         The same where the rows are.
     order : ndarray of int, shape (m,)
-        Rows in random order.
+        Rows in random order: at most 500 of them are fitted, or whole bags of at most
+        1,000 rows, with all columns alike.
     options : PoolOptions
         Parameters of the first fit.
     power : float or "auto"
-        As in ``learn_relevance``.
+        Power of the importances in all geometries; "auto" takes 0 in the linear one,
+        .5 in the Gaussian and 1 in the Laplacian. Of more than 1,000 columns all count
+        alike, and the importances are the squared correlations with the confidences.
     rule : BagRule or None
         Rule of the bags.
 
     Returns
     -------
     relevance : Relevance
-        Importances and power.
+        Importances and powers.
     """
-    names = options.geometries
-    if (
-        rule is not None
-        and rule.shared
-        and power
-        and X.shape[1] <= SIZES.relevant_columns
-    ):
-        rows = order[whole_bags(rule.codes[order], _FIRST_ROWS)]
-        part, L = take(X, rows), _numbers(take(given.L, rows))
-        several = L.any(axis=0).sum() > 1 and np.ptp(L, axis=1).any()
-        enough = several and len(rows) >= _LEAST_ROWS
-        if enough and (Z := _standardized(part)).any():
-            start = take(given.F, rows)
-            first = make_labels(labels[rows], part, start, rule.among(rows))
-            rng = np.random.RandomState(0)
-            F = fit_pooled(part, first, np.arange(len(rows)), options, rng=rng).F
-            codes = rule.codes[rows]
-            return bag_relevance(
-                Z, _numbers(F), L, codes, geometries=names, power=power
-            )
-    return learn_relevance(X, given.F, given.L, order, geometries=names, power=power)
+    rows, d = order[:_FIRST_ROWS], X.shape[1]
+    if rule is not None and rule.shared:
+        rows = order[whole_bags(rule.codes[order], _FIRST_BAG_ROWS)]
+    part, L = take(X, rows), _dense(take(given.L, rows))
+    tells = len(rows) >= _LEAST_ROWS and L.any(axis=0).sum() > 1
+    if not tells or not (L.max(axis=1) > L.min(axis=1)).any():
+        return Relevance(np.full(d, 1 / d), same_power(0))
+    if d > SIZES.relevant_columns:
+        part = part if issparse(part) else _dense(part)
+        matrix, _, _ = standardize(part, center=True, scale=True)
+        Y = targets(_dense(take(given.F, rows)))
+        v = np.square(matrix.transposed_matmul(Y)).sum(axis=1)
+        return Relevance(v / max(v.sum(), np.finfo(float).tiny), same_power(0))
+    # From here on it does not matter in which order rows were drawn.
+    placed = content_order(part := _dense(part), L)
+    part, rows = part[placed], rows[placed]
+    if not (part != part[0]).any():
+        return Relevance(np.full(d, 1 / d), same_power(0))
+    rule = None if rule is None else rule.among(rows)
+    first = make_labels(labels[rows], part, take(given.F, rows), rule)
+    rng = np.random.RandomState(0)
+    F = fit_pooled(part, first, np.arange(len(rows)), options, rng=rng).F
+    powers = POWERS if isinstance(power, str) else same_power(power)
+    return Relevance(explained_shares(part, _dense(F)), powers)
 
 
-def _standardized(X: Any) -> Array:
-    """Columns of mean zero and variance one, dense."""
-    matrix, _, _ = standardize(_numbers(X), center=True, scale=True)
-    assert matrix.dense is not None
-    return matrix.dense
-
-
-def _numbers(A: Any) -> Array:
-    """Array of another library, or a sparse one, as one of NumPy."""
-    A = A.toarray() if issparse(A) else np.asarray(to_numpy(A))
+def _dense(A: Any) -> Array:
+    """Convert a sparse array, or one of another library, to NumPy."""
+    A = A.toarray() if issparse(A) else to_numpy(A)
     return np.asarray(A, dtype=np.float64)
 
 

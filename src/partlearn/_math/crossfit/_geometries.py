@@ -3,13 +3,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Literal
 
 import numpy as np
 
-from partlearn._array_api import is_numpy, namespace
+from partlearn._array_api import is_numpy, like, namespace
 from partlearn._math.blocks import Rows, in_blocks, refuse_blocks, take
 from partlearn._math.crossfit._bases import LinearBasis
 from partlearn._math.crossfit._embedding import Embedding
@@ -52,12 +54,15 @@ class Geometry:
         Standardization of new rows.
     bandwidth : float or None
         Width of the kernel.
+    weights : ndarray of shape (p,) or None
+        Weights of the columns in the kernel.
     """
 
     name: GeometryName
     model: LeaveOneOut
     space: InputSpace
     bandwidth: float | None = None
+    weights: Array | None = None
 
     def map(self, embedding: Embedding) -> LinearMap | KernelMap:
         """Scores and embedding of new rows, side by side, as one map."""
@@ -67,7 +72,7 @@ class Geometry:
         if isinstance(basis, LinearBasis):
             return self.space.linear_map(basis.directions(M))
         assert isinstance(basis, ExactKernelBasis | NystroemBasis)
-        return basis.map(M)
+        return replace(basis.map(M), weights=self.weights)
 
 
 def make_geometries(
@@ -79,6 +84,7 @@ def make_geometries(
     order: Indices,
     *,
     n_landmarks: int | Literal["auto"] | None,
+    weights: Mapping[GeometryName, Array | None] = MappingProxyType({}),
 ) -> list[Geometry]:
     """Decompose the rows in each geometry.
 
@@ -99,6 +105,8 @@ def make_geometries(
         last choose the ridge.
     n_landmarks : int, None or "auto"
         Landmarks of the kernels; None is exact.
+    weights : mapping of name to ndarray of shape (p,) or None, optional
+        Further weights of the columns in each kernel.
 
     Returns
     -------
@@ -107,23 +115,14 @@ def make_geometries(
     """
     m = rows.shape[0]
     count = landmark_count(m, n_landmarks)
-    kernels = [name for name in names if name != "linear"]
-    if kernels and count is None:
-        if isinstance(rows, Rows) and m <= SIZES.exact_kernel_rows:
-            rows = take(rows, np.arange(m))
-        refuse_blocks(rows, "exact kernels are of all pairs of rows", "n_landmarks")
-    if kernels and not isinstance(rows, Rows) and is_numpy(rows):
-        check_memory((m, F.shape[1]), names, count)
+    if any(name != "linear" for name in names):
+        rows = rows_of_kernels(rows, count)
+        if not isinstance(rows, Rows) and is_numpy(rows):
+            check_memory((m, F.shape[1]), names, count)
     sample = order[: SIZES.width_rows] if m > SIZES.width_rows else np.arange(m)
-    points = take(rows, order[: SIZES.width_rows]) if kernels else None
+    Y = targets(take(F, sample))
     chosen_by = None if m <= PRESS_ROWS else np.sort(order[-PRESS_ROWS:])
     landmarks = None if count is None else np.sort(order[:count])
-    features, kept = rows, False
-    if isinstance(rows, np.ndarray) and count and by_block(m):
-        features = in_blocks(rows, SIZES.kernel_block_rows)
-        kept = (
-            m * count <= SIZES.kernel_features
-        )  # blocks of a caller may not fit into memory
     geometries = []
     for i in iterations("geometries", len(names)):
         name = names[i]
@@ -131,18 +130,84 @@ def make_geometries(
             assert linear is not None
             geometries.append(Geometry(name, LeaveOneOut(linear, chosen_by), space))
             continue
-        basis: ExactKernelBasis | NystroemBasis
-        width, basis = choose_bandwidth(
-            name, take(rows, sample), targets(take(F, sample)), points
+        own = weights.get(name)
+        points = _weighted(take(rows, order[: SIZES.width_rows]), own)
+        width, basis = fit_kernel(
+            name, rows, sample, Y, landmarks, weights=own, points=points
         )
-        if landmarks is not None:
-            marks = take(rows, landmarks)
-            basis = nystroem_basis(name, features, width, marks, keep=kept)
-        elif m > SIZES.width_rows:
-            assert not isinstance(rows, Rows)  # refused above
-            basis = exact_kernel_basis(name, rows, width)
-        geometries.append(Geometry(name, LeaveOneOut(basis, chosen_by), space, width))
+        model = LeaveOneOut(basis, chosen_by)
+        geometries.append(Geometry(name, model, space, width, own))
     return geometries
+
+
+def rows_of_kernels(rows: Array | Rows, n_landmarks: int | None) -> Array | Rows:
+    """Rows that kernels are computed of; in memory where the kernels are exact."""
+    if n_landmarks is None:
+        if isinstance(rows, Rows) and rows.shape[0] <= SIZES.exact_kernel_rows:
+            return take(rows, np.arange(rows.shape[0]))
+        refuse_blocks(rows, "exact kernels are of all pairs of rows", "n_landmarks")
+    return rows
+
+
+def fit_kernel(
+    kernel: Kernel,
+    rows: Array | Rows,
+    sample: Indices,
+    Y: Array,
+    landmarks: Indices | None,
+    *,
+    weights: Array | None = None,
+    points: Array | None = None,
+) -> tuple[float, ExactKernelBasis | NystroemBasis]:
+    """Choose the bandwidth by some rows, then decompose all of them.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian"}
+        The kernel.
+    rows : ndarray or Rows of shape (m, p)
+        Training rows in the input space.
+    sample : ndarray of int, shape (n,)
+        Rows that choose.
+    Y : ndarray of shape (n, q)
+        Their targets.
+    landmarks : ndarray of int or None
+        Landmarks; None for an exact kernel.
+    weights : ndarray of shape (p,), default=None
+        Weights of the columns.
+    points : ndarray, default=None
+        As in :func:`choose_bandwidth`, weighted.
+
+    Returns
+    -------
+    width : float
+        The bandwidth.
+    basis : ExactKernelBasis or NystroemBasis
+        The basis; features of many rows in memory are computed block by block.
+    """
+    m = rows.shape[0]
+    chosen = _weighted(take(rows, sample), weights)
+    width, basis = choose_bandwidth(kernel, chosen, Y, points)
+    if landmarks is not None:
+        marks, kept = _weighted(take(rows, landmarks), weights), False
+        if isinstance(rows, np.ndarray) and by_block(m):
+            rows = in_blocks(rows, SIZES.kernel_block_rows)
+            kept = m * len(landmarks) <= SIZES.kernel_features
+        rows = _weighted(rows, weights)
+        return width, nystroem_basis(kernel, rows, width, marks, keep=kept)
+    if m > len(sample):
+        assert not isinstance(rows, Rows)  # refused before
+        return width, exact_kernel_basis(kernel, _weighted(rows, weights), width)
+    return width, basis
+
+
+def _weighted(rows: Any, weights: Array | None) -> Any:
+    """Multiply the columns by their weights."""
+    if weights is None:
+        return rows
+    if isinstance(rows, Rows):
+        return rows.apply(partial(np.multiply, weights), n_features=len(weights))
+    return rows * like(weights, rows)
 
 
 def choose_bandwidth(
@@ -173,7 +238,9 @@ def choose_bandwidth(
     basis : ExactKernelBasis
         Decomposition of these rows with it.
     """
-    distance = kernel_unit(kernel, X if points is None else points)
+    points = X if points is None else points
+    most = CITY_ROWS if kernel == "laplacian" else SIZES.width_rows
+    distance = median_distance(kernel, points[: min(most, points.shape[0]), :])
     Y = Y - namespace(Y).mean(Y, axis=0)
 
     def tried() -> Iterator[tuple[float, float, ExactKernelBasis]]:
@@ -185,12 +252,6 @@ def choose_bandwidth(
 
     _, width, basis = min(tried(), key=lambda item: item[0])
     return width, basis
-
-
-def kernel_unit(kernel: Kernel, points: Array) -> float:
-    """Median distance of the first rows, of which bandwidths are multiples."""
-    most = CITY_ROWS if kernel == "laplacian" else SIZES.width_rows
-    return median_distance(kernel, points[: min(most, points.shape[0]), :])
 
 
 def landmark_count(m: int, wanted: int | Literal["auto"] | None) -> int | None:

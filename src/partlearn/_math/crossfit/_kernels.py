@@ -20,6 +20,7 @@ from partlearn._array_api import (
     descending,
     eigh,
     is_numpy_namespace,
+    like,
     namespace,
     on_host,
     to_numpy,
@@ -201,6 +202,8 @@ class KernelMap:
         Coefficients.
     offset : ndarray of shape (p,)
         What centering subtracts.
+    weights : ndarray of shape (d,) or None
+        Weights of the columns of new rows; those of the points are multiplied already.
     """
 
     kernel: Kernel
@@ -208,9 +211,12 @@ class KernelMap:
     points: Array
     coef: Array
     offset: Array
+    weights: Array | None = None
 
     def __call__(self, X: Array) -> Array:
         """Values for standardized rows, (n, p)."""
+        if self.weights is not None:
+            X = X * like(self.weights, X)
         product = kernel_product(self.kernel, X, self.points, self.width, self.coef)
         product -= self.offset
         return product

@@ -39,6 +39,7 @@ from partlearn._math.crossfit._iterations import (
     StoppingRule,
 )
 from partlearn._math.crossfit._kernels import KernelMap
+from partlearn._math.crossfit._relevance import Relevance
 from partlearn._math.crossfit._scores import targets
 from partlearn._math.crossfit._space import InputSpace, LinearMap, input_space
 from partlearn._math.graphs import TiedNeighbors, query_votes
@@ -224,7 +225,7 @@ def fit_pooled(
     options: PoolOptions,
     *,
     rng: np.random.RandomState,
-    weights: Array | None = None,
+    relevance: Relevance | None = None,
 ) -> PooledModel:
     """Alternate between scoring the rows in all geometries and pooling the experts.
 
@@ -240,8 +241,8 @@ def fit_pooled(
         Geometries, neighbors and stopping rule.
     rng : RandomState
         Starts a truncated decomposition.
-    weights : ndarray of shape (d,), default=None
-        Weights of the standardized columns.
+    relevance : Relevance, default=None
+        Weights of the standardized columns; all count alike by default.
 
     Returns
     -------
@@ -252,9 +253,11 @@ def fit_pooled(
     m, xp, search = F.shape[0], namespace(F), options.search
     k, n_jobs, geometries = options.n_neighbors, options.n_jobs, options.geometries
     neighbors = bool(options.use_neighbors)
+    weights = None if relevance is None else relevance.weights
     space, rows, linear = input_space(
         X, rng, linear="linear" in geometries, weights=weights
     )
+    wide = space.projection is not None  # its columns are directions
     del X  # another copy of the rows
     spaces = make_geometries(
         geometries,
@@ -264,6 +267,7 @@ def fit_pooled(
         F,
         order,
         n_landmarks=options.n_landmarks,
+        weights={} if relevance is None or wide else relevance.kernel_weights,
     )
     reference: Indices | None = None
     if neighbors and search is None:

@@ -4,7 +4,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -19,25 +19,20 @@ from partlearn._array_api import (
     namespace,
     softmax,
 )
-from partlearn._math.blocks import Rows, in_blocks, refuse_blocks, take
+from partlearn._math.blocks import Rows, take
 from partlearn._math.crossfit._bases import LinearBasis
 from partlearn._math.crossfit._geometries import (
     GeometryName,
-    choose_bandwidth,
+    fit_kernel,
     landmark_count,
+    rows_of_kernels,
 )
-from partlearn._math.crossfit._kernels import (
-    Kernel,
-    KernelMap,
-    NystroemBasis,
-    exact_kernel_basis,
-    nystroem_basis,
-)
+from partlearn._math.crossfit._kernels import KernelMap
 from partlearn._math.crossfit._scores import RIDGE_GRID, LeaveOneOut
 from partlearn._math.crossfit._space import InputSpace, LinearMap, input_space
 from partlearn._math.linalg import GIB, too_large
 from partlearn._sizes import SIZES
-from partlearn._typing import Array, Indices
+from partlearn._typing import Array
 
 POWER = 4  # of the inverse held-out error: weight of a geometry for a target
 _TINY = float(np.finfo(float).tiny)
@@ -136,10 +131,7 @@ def fit_ridges(
     m = rows.shape[0]
     count = landmark_count(m, n_landmarks)
     if any(name != "linear" for name in names):
-        if count is None and isinstance(rows, Rows) and m <= SIZES.exact_kernel_rows:
-            rows = take(rows, np.arange(m))
-        if count is None:
-            refuse_blocks(rows, "exact kernels are of all pairs of rows", "n_landmarks")
+        rows = rows_of_kernels(rows, count)
         if not isinstance(rows, Rows) and is_numpy(rows):
             _check_memory(m, Y.shape[1], names, count, n_jobs)
     sample = (
@@ -151,13 +143,7 @@ def fit_ridges(
         if name == "linear":
             assert linear is not None
             return _fit(name, linear, space, Y)
-        basis: Any
-        width, basis = choose_bandwidth(name, take(rows, sample), take(Y, sample))
-        if landmarks is not None:
-            basis = _landmark_basis(name, rows, width, landmarks)
-        elif m > SIZES.width_rows:
-            assert not isinstance(rows, Rows)  # refused above
-            basis = exact_kernel_basis(name, rows, width)
+        width, basis = fit_kernel(name, rows, sample, take(Y, sample), landmarks)
         return _fit(name, basis, space, Y, width)
 
     parallel = Parallel(n_jobs=n_jobs, prefer="threads")
@@ -179,18 +165,6 @@ def _fit(
     linear = isinstance(basis, LinearBasis)
     new = space.linear_map(basis.directions(M)) if linear else basis.map(M)
     return RidgeFit(name, new, Y - model.errors(Y, C, ridge), ridge, width)
-
-
-def _landmark_basis(
-    kernel: Kernel, rows: Array | Rows, width: float, landmarks: Indices
-) -> NystroemBasis:
-    """Basis of landmarks; features of many rows are computed block by block."""
-    m, kept = rows.shape[0], False
-    points = take(rows, landmarks)
-    if isinstance(rows, np.ndarray) and m > SIZES.exact_rows:
-        kept = m * len(landmarks) <= SIZES.kernel_features
-        rows = in_blocks(rows, SIZES.kernel_block_rows)
-    return nystroem_basis(kernel, rows, width, points, keep=kept)
 
 
 def geometry_weights(errors: Array) -> Array:
@@ -301,7 +275,7 @@ def _turned(
 
     if isinstance(g, LinearMap):
         return LinearMap(g.mean, turn(g.coef))
-    return KernelMap(g.kernel, g.width, g.points, turn(g.coef), turn(g.offset))
+    return replace(g, coef=turn(g.coef), offset=turn(g.offset))
 
 
 def ridge_numbers(

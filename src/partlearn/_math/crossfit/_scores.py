@@ -101,29 +101,6 @@ class LeaveOneOut:
         m = Y.shape[0]
         return Y * (m / (m - 1)) - self.errors(Y, C, ridge)
 
-    def held_out_bags(self, Y: Array, C: Array, ridge: float, bags: Indices) -> Array:
-        """Scores of each row by the regression without any row of its bag, (m, q).
-
-        Source: CRISPClassifier, relevance of columns.
-
-        The errors of a bag solve ``(I - H) errors = Y - E``, with H the part of ``A
-        diag(f) A'`` that belongs to its rows; of a bag of one row they are those of
-        `held_out`. For NumPy arrays in memory.
-        """
-        m = Y.shape[0]
-        A = self.basis.design.take(np.arange(m))
-        f, residuals = self.shrinkage(ridge), Y - self.in_sample(C, ridge)
-        scores = self.held_out(Y, C, ridge)
-        order = np.argsort(bags, kind="stable")
-        starts = np.flatnonzero(np.diff(bags[order])) + 1
-        for rows in np.split(order, starts):
-            if len(rows) > 1:
-                left = np.eye(len(rows)) - (A[rows] * f) @ A[rows].T
-                # Targets sum to zero: the mean of the others follows from these rows.
-                mean = Y[rows].sum(axis=0) / (m - len(rows))
-                scores[rows] = Y[rows] + mean - np.linalg.solve(left, residuals[rows])
-        return scores
-
     def press(self, Y: Array, C: Array, grid: Sequence[float] = RIDGE_GRID) -> Array:
         """Sum of squared held-out errors for each ridge of the grid."""
         design, q = self._design(), Y.shape[1]
