@@ -29,7 +29,7 @@ _POSSIBLE = 0.01  # confidence below which a label is not offered to the annotat
 
 @dataclass(frozen=True)
 class Questions:
-    """Rows to label, the most helpful first; arrays with one entry each.
+    """Rows to label, the most helpful first; each array has one entry per row.
 
     Attributes
     ----------
@@ -265,7 +265,7 @@ def plan_questions(
 def whole_bags(
     chosen: list[tuple[int, float]], codes: Indices, cost: Array, budget: float
 ) -> list[tuple[int, float]]:
-    """Put rows and their gains into the order of the gain per cost of their bags.
+    """Order rows by the gain per cost of their bags.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def whole_bags(
 
 
 def flattened(F: Array, mean: float) -> Array:
-    """Raise confidences to the power at which the mean of the largest is as wanted.
+    """Raise confidences to the power that gives their maxima a wanted mean.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def flattened(F: Array, mean: float) -> Array:
 
 
 def answer_gain(F: Array, accuracy: float) -> Array:
-    """Expected rise of the largest confidence of each row after an answer.
+    """Return the expected rise of the largest confidence of each row by an answer.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ def answer_gain(F: Array, accuracy: float) -> Array:
 
 
 def _influence(space: Any, F: Array) -> sp.csr_array:
-    """Share of each row's doubt that the answer of another row settles, symmetric."""
+    """Return the share of a row's doubt that the answer for another row settles."""
     m = len(F)
     k = min(_N_NEIGHBORS, m - 1)
     if k < 1:
@@ -379,7 +379,7 @@ def _influence(space: Any, F: Array) -> sp.csr_array:
 def greedy_order(
     own: Array, W: sp.csr_array, cost: Array, budget: float
 ) -> Iterator[tuple[int, float]]:
-    """Choose rows by the gain per cost that is left after the rows chosen before.
+    """Choose rows one by one by the remaining gain per cost.
 
     Parameters
     ----------

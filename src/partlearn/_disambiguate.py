@@ -225,7 +225,7 @@ def disambiguate(
 def _read_miss_rate(
     miss_rate: Any, evidence: candidates.Evidence, known: Mapping[int, Any]
 ) -> MissRate:
-    """Rate that was given or counted in known rows; NaN where it is to be estimated."""
+    """Return the given rate, or that of known rows; NaN if it must be estimated."""
     if miss_rate != "auto":
         if not isinstance(miss_rate, Real) or isinstance(miss_rate, bool):
             raise TypeError(
@@ -300,7 +300,7 @@ def _fitted(
 def _labels_of_halves(
     method: Any, X: Any, votes: candidates.Votes, bags: Any
 ) -> list[Indices]:
-    """Most likely labels, found once from each half of the annotators."""
+    """Return the most likely labels by each half of the annotators."""
     labels = []
     for half in votes.halves():
         _, F, possible, _ = _fitted(method, X, half, {}, bags, None)
@@ -338,7 +338,7 @@ def _encoded(
 
 
 def _confidences(fitted: Any, X: Any) -> NDArray[Any]:
-    """What a fitted estimator believes about its training rows."""
+    """Return the confidences of a fitted estimator in its training rows."""
     F = candidates.fitted_confidence(fitted)
     if F is not None:
         return F
@@ -351,7 +351,7 @@ def _confidences(fitted: Any, X: Any) -> NDArray[Any]:
 
 
 def _space(fitted: Any, X: Any) -> Any:
-    """Rows in the space that a method found, or their features."""
+    """Return the rows in the space of a fitted method, or their features."""
     Z: Any = getattr(fitted, "cross_fitted_", None)
     if isinstance(Z, list):
         return np.hstack(Z)

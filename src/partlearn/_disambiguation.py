@@ -134,7 +134,7 @@ class Disambiguation:
 
     @cached_property
     def halves_agree(self) -> float | None:
-        """Of votes, the share of equal labels by two halves of the annotators.
+        """Share of rows with equal labels by two halves of the annotators.
 
         Each annotator belongs to one half, and the labels are found once from each.
         Computed when it is first asked for, which takes about twice the time of
@@ -176,7 +176,7 @@ class Disambiguation:
         return place
 
     def label_errors(self) -> Indices:
-        """Rows whose candidates probably miss the true label, the likeliest first.
+        """Return rows whose candidates probably miss the true label, likeliest first.
 
         Returns
         -------
@@ -354,7 +354,7 @@ class Disambiguation:
         return page
 
     def _repr_html_(self) -> str:
-        """Short summary for notebooks; it styles nothing but itself."""
+        """Return a short summary for notebooks."""
         counts = self._states().counts()
         order = np.argsort(self.confidence, kind="stable")[:5]
         lines = "".join(
@@ -405,7 +405,7 @@ class Disambiguation:
         )
 
     def _compared(self, truth: ArrayLike) -> tuple[Mask, Mask]:
-        """Rows whose true label is known, and where the label is that one."""
+        """Return which true labels are known, and which labels equal them."""
         values = tables.true_labels(truth)
         if values.shape != self.label.shape:
             raise ValueError(

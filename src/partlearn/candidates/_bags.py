@@ -214,7 +214,7 @@ def equal_neighbors(candidates: Any) -> EqualNeighbors:
 
 
 class BagRule:
-    """Confidences given the bags, applied once per iteration of a classifier.
+    """Rule of the bags, applied once per iteration of a classifier.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ class Calibration:
 
     @classmethod
     def of(cls, P: NDArray[Any], labels: Evidence, gold: Mask | None = None) -> Self:
-        """Collect the probabilities of held-out rows and their labels.
+        """Make a calibration of held-out probabilities and labels.
 
         Parameters
         ----------
@@ -92,7 +92,9 @@ class Calibration:
         return known if known >= rows_needed(coverage) else 0
 
     def confidence(self) -> Array:
-        """Confidence in each candidate, from the probabilities at their best power.
+        """Estimate the confidence in each candidate of the held-out rows.
+
+        The probabilities are raised to the power that fits the candidates best.
 
         Returns
         -------
@@ -106,7 +108,7 @@ class Calibration:
         return restrict_confidence(F, self.evidence > 0)
 
     def row_weights(self, calibrator: Calibrator) -> Array:
-        """Weight of each label of each row in the calibration.
+        """Return the weight of each label of each row in the calibration.
 
         Source: PredictionSets, weights of the calibrators.
 
@@ -148,7 +150,7 @@ class Calibration:
     def thresholds(
         self, coverage: float, calibrator: Calibrator, *, per_class: bool = False
     ) -> Array:
-        """Least probability with which each label enters a set.
+        """Return the least probability with which each label enters a set.
 
         Parameters
         ----------
@@ -173,7 +175,7 @@ class Calibration:
         return np.full(q, one)
 
     def sets(self, P: NDArray[Any], coverage: float) -> Mask:
-        """Sets of new rows by "gold" where enough labels are known, or "confidence".
+        """Predict sets by "gold" where enough labels are known, else by "confidence".
 
         Parameters
         ----------
@@ -192,7 +194,7 @@ class Calibration:
         return probability_sets(P, self.thresholds(coverage, calibrator))
 
     def is_answered(self, P: NDArray[Any], accuracy: float) -> Mask:
-        """Whether the labels of new rows are certain enough for a wanted accuracy.
+        """Return whether labels of new rows are certain enough for a wanted accuracy.
 
         Parameters
         ----------
@@ -250,7 +252,7 @@ class Calibration:
 
 
 def conformal_threshold(p: Array, weight: Array, coverage: float) -> float:
-    """Least probability that enters a set of the wanted coverage.
+    """Return the least probability that enters a set of the wanted coverage.
 
     Source: PredictionSets, rule of the sets.
 
@@ -285,7 +287,7 @@ def conformal_threshold(p: Array, weight: Array, coverage: float) -> float:
 
 
 def probability_sets(P: NDArray[Any], thresholds: Array) -> Mask:
-    """Labels whose probability reaches a threshold, and always the most probable one.
+    """Return the labels above a threshold, and always the most probable label.
 
     Parameters
     ----------
@@ -305,11 +307,11 @@ def probability_sets(P: NDArray[Any], thresholds: Array) -> Mask:
 
 
 def rows_needed(coverage: float) -> int:
-    """Least number of rows that can calibrate a coverage."""
+    """Return the least number of rows that can calibrate a coverage."""
     return int(np.ceil(coverage / (1 - coverage) - ROUNDING))
 
 
 def check_share(value: float, name: str) -> None:
-    """Refuse a wanted coverage or accuracy that is no share."""
+    """Raise if a wanted coverage or accuracy is not between 0 and 1."""
     if not 0 < value < 1:
         raise ValueError(f"`{name}` must lie between 0 and 1; got {value}.")

@@ -123,8 +123,8 @@ class PredictionSets(BaseCandidateClassifier):
     rows. The most probable label is always in the set. Fewer than ``c / (1 - c)`` rows
     cannot calibrate: sets then hold every label, with a warning.
 
-    Guarantees are averages over rows and over the draw of the calibrating rows, and
-    need new rows that come from where the training rows came from. If candidate sets
+    Guarantees are averages over rows and over the draw of the calibration rows. They
+    need new rows of the same distribution as the training rows. If candidate sets
     miss the true label in a share :math:`e` of the rows, "all" covers it in at least
     :math:`c - e`.
 
@@ -297,7 +297,7 @@ class PredictionSets(BaseCandidateClassifier):
         return {name: of(part) for name, part in self._parts.items()}
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probabilities by the fitted classifier.
+        """Predict probabilities by the fitted classifier.
 
         Parameters
         ----------
@@ -366,7 +366,7 @@ def _held_out(
 
 
 def _apart(known: Mask, groups: Any) -> tuple[Indices, Indices]:
-    """Rows that train and known rows that calibrate, which share no group."""
+    """Return training rows and known calibration rows that share no group."""
     train = ~known
     if groups is not None:
         names = _names(groups, len(known), "groups")

@@ -67,7 +67,7 @@ def ask(
 def _questions(
     result: "Disambiguation", budget: int, accuracy: float, sep: str
 ) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """Rows to ask as columns, facts about them, and words."""
+    """Return columns of the rows to ask, facts about them, and lines to print."""
     from partlearn import plan_questions
 
     ranked = plan_questions(result, budget=2 * budget, accuracy=accuracy)
@@ -87,7 +87,7 @@ def _questions(
 
 
 def _whole(bag: Any, n: int) -> int:
-    """Most questions, up to `n`, that cut no bag; `n` where the first is larger."""
+    """Return the most questions, up to `n`, that do not split a bag."""
     if bag is None:
         return n
     for k in range(n, 0, -1):

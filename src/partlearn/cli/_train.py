@@ -426,7 +426,7 @@ def predict(
         facts["calibrated_on_known"] = known
         lines.append(
             f"The coverage is calibrated on {known} known labels: it holds for new "
-            "rows from where the training rows came from."
+            "rows of the same distribution as the training rows."
             if known
             else "The coverage is approximate: it is as good as the probabilities of "
             "the model. Known labels of a random sample of rows make it hold: "

@@ -12,7 +12,7 @@ from partlearn.candidates import named_codes
 
 
 def group_codes(groups: Any, m: int) -> Indices:
-    """Number the groups of all rows; a missing one is an error that names its row.
+    """Number the groups of all rows; raise if a row has none.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def deal_groups(
     rng: np.random.RandomState,
     strata: Indices | None = None,
 ) -> Indices:
-    """Fold of each row: groups, the largest first, go where they even out most.
+    """Assign groups to folds of similar size, the largest groups first.
 
     Parameters
     ----------

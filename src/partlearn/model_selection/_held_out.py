@@ -1,4 +1,4 @@
-"""Sizes of models chosen on held-out rows, without the truth.
+"""Choice of the size of a model on held-out rows, without the truth.
 
 Each held-out row is labeled by its nearest training rows; the label counts as a hit
 when it is one of the row's candidates. A label drawn at random hits a large set easily,
@@ -23,7 +23,7 @@ _TIE = 1e-12  # votes that differ by this share are level
 def held_out_hits(
     spaces: Iterable[tuple[Any, Any]], F: NDArray[Any], S: Mask, n_neighbors: int = 10
 ) -> Array:
-    """How often neighbors of held-out rows name one of their candidates.
+    """Score held-out rows by whether their neighbors name one of their candidates.
 
     Parameters
     ----------

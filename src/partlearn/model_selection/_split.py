@@ -84,7 +84,7 @@ class CandidateKFold:
             yield np.flatnonzero(fold != i), np.flatnonzero(fold == i)
 
     def _strata(self, m: int, y: Any) -> Indices:
-        """What to spread evenly over the folds: a number for each row."""
+        """Return the stratum of each row."""
         return np.zeros(m, dtype=np.intp)
 
     def _check_enough(self, n: int, what: str) -> None:

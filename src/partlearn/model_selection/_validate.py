@@ -177,7 +177,7 @@ def cross_validate(
 
 
 def truth_codes(truth: ArrayLike, classes: NDArray[Any]) -> Indices:
-    """Find the columns of true labels; an unknown label is an error with its row.
+    """Return the columns of true labels; raise if a label is unknown.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def truth_codes(truth: ArrayLike, classes: NDArray[Any]) -> Indices:
 def _resolve(
     scoring: str | OwnScore | Iterable[str],
 ) -> Mapping[str, str | OwnScore]:
-    """Scores by the names under which they are returned; unknown ones are refused."""
+    """Return scores by their names in the result; raise if one is unknown."""
     if callable(scoring):
         return {"score": scoring}
     names = [scoring] if isinstance(scoring, str) else list(scoring)
@@ -236,7 +236,7 @@ def _resolve(
 def _score(
     score: str | OwnScore, estimator: Any, X: Any, labels: Evidence, truth: Any
 ) -> float:
-    """Score of a fitted estimator on the test rows."""
+    """Score a fitted estimator on the test rows."""
     if callable(score):
         return score(estimator, X, labels.candidates, truth)
     if score in _TRUTH_FREE:
@@ -272,7 +272,7 @@ def _folds(cv: Any, X: Any, S: Mask, groups: Any, random_state: Any) -> list[Any
 def published_embedding(
     estimator: Any, X: Any, S: Mask | Evidence
 ) -> tuple[NDArray[Any], Any]:
-    """Reduce all rows at once, as the published tables did.
+    """Reduce all rows at once, as in the published tables.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def published_embedding(
 
 
 def _parts(estimator: Any) -> tuple[Any, Any]:
-    """Reducer (or None) and learner."""
+    """Return the reducer (or None) and the learner."""
     if isinstance(estimator, Pipeline):
         return (estimator[:-1] if len(estimator) > 1 else None), estimator[-1]
     if hasattr(estimator, "reducer") and hasattr(estimator, "classifier"):
@@ -317,12 +317,12 @@ def _standardizes(reducer: Any) -> bool:
 
 
 def _by_column(labels: Evidence) -> Evidence:
-    """The classes of the estimator are the columns, whatever they are called."""
+    """Name the classes by the numbers of their columns."""
     return labels.with_classes(np.arange(labels.shape[1]))
 
 
 def _target(labels: Evidence) -> Any:
-    """What to fit: a candidate matrix, which any estimator takes, unless weighted."""
+    """Return a candidate matrix, which any estimator takes, unless weighted."""
     return _by_column(labels) if labels.weighted else labels.candidates
 
 

@@ -16,7 +16,7 @@ _TINY = np.finfo(np.float64).tiny
 def exact_pass(
     P: Array, rest: Array, rule: str, stray: float
 ) -> tuple[Array, Array, Array, Mask]:
-    """Confidences given the rule, by a forward and a backward pass over the rows.
+    """Compute confidences given the rule by a forward and a backward pass.
 
     A state is the set of labels that are used. Cost: rows x labels x 2^labels.
 
@@ -82,5 +82,5 @@ def exact_pass(
 
 
 def _split(state: Array, j: int) -> Array:
-    """View of states as (others, without or with label j, others, bags)."""
+    """Return a view of states as (others, without or with label j, others, bags)."""
     return state.reshape(-1, 2, 2**j, state.shape[-1])

@@ -37,7 +37,7 @@ class Share(NamedTuple):
 
 
 class BagLayout:
-    """Where the rows and labels of all bags are.
+    """Positions of the rows and labels of all bags.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class BagLayout:
             self.ruled &= named[self.order[self.starts]]
 
     def apply(self, P: Array, rule: str, stray: float) -> Share:
-        """Confidences given the bags.
+        """Compute the confidences given the bags.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class BagLayout:
         return Share(F, float(stray), np.sort(odd))
 
     def _blocks(self, exact: int) -> Iterator[tuple[Indices, int, int]]:
-        """Bags of about one shape, as many as fit, with its rows and labels."""
+        """Yield bags of similar shape, with its numbers of rows and labels."""
         n, c = _rounded(self.sizes), _rounded(self.counts)
         many = np.flatnonzero(self.ruled)
         order = many[np.lexsort((c[many], n[many]))]
@@ -154,16 +154,16 @@ class BagLayout:
 def _places(
     starts: Indices, sizes: Indices, bags: Indices, n: int
 ) -> tuple[Indices, Mask]:
-    """Places (n, bags) of the members of bags, and whether a member is there."""
+    """Return positions (n, bags) of the members, and which of them exist."""
     steps = np.arange(n)[:, None]
     there = steps < sizes[bags]
     return np.where(there, starts[bags] + steps, starts[bags]), there
 
 
 def _rounded(counts: NDArray[np.intp]) -> Indices:
-    """Counts up to 12 as they are, larger ones rounded up to three binary digits.
+    """Round counts above 12 up to three binary digits.
 
-    More would put bags of many shapes into arrays of their own, less fill arrays up.
+    More digits would give too many arrays; fewer digits would fill arrays with padding.
     """
     shift = np.maximum(np.frexp(np.maximum(counts - 1, 0))[1] - 3, 0)
     up = ((np.maximum(counts - 1, 0) >> shift) + 1) << shift

@@ -19,7 +19,7 @@ _TINY = 1e-12  # smallest denominator of a message
 def sweeps(
     P: Array, rest: Array, rule: str, stray: float, n_sweeps: int = N_SWEEPS
 ) -> tuple[Array, Array, Array]:
-    """Confidences given the lists of the bags, by damped messages.
+    """Compute confidences given the lists of the bags by damped messages.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def sweeps(
 
 
 def _cavity(P: Array, w: Array, rest: Array) -> Array:
-    """Probability of each label of a row without the message of this label."""
+    """Return the probability of each label without the message of this label."""
     others = _without_own(P * w, axis=1)
     others += rest[:, None]
     others += P
@@ -64,7 +64,7 @@ def _cavity(P: Array, w: Array, rest: Array) -> Array:
 
 
 def _message(m: Array, rule: str, stray: float) -> Array:
-    """Odds that the rule gives to each label of a row, from all other rows."""
+    """Return the odds of each label by the rule, from all other rows."""
     if rule == "cover":
         np.subtract(1, m, out=m)
         nobody = m.prod(axis=0) / m  # 1 - m is never zero
@@ -78,7 +78,7 @@ def _message(m: Array, rule: str, stray: float) -> Array:
 
 
 def _unused(m: Array, rule: str, stray: float) -> Array:
-    """Probability that no row of the bag has a label."""
+    """Return the probability that no row of the bag has a label."""
     if rule == "cover":
         nobody = (1 - m).prod(axis=0)
         return stray * nobody / np.maximum(1 - (1 - stray) * nobody, _TINY)
@@ -87,7 +87,7 @@ def _unused(m: Array, rule: str, stray: float) -> Array:
 
 
 def _without_own(A: NDArray[np.float64], axis: int) -> Array:
-    """Sum of all other entries along an axis, without subtracting."""
+    """Sum all other entries along an axis, without subtraction."""
     A = np.moveaxis(A, axis, 0)
     out = np.zeros_like(A)
     before, after = np.zeros_like(A[0]), np.zeros_like(A[0])
