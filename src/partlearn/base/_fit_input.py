@@ -143,10 +143,9 @@ def refuse_weights(estimator: Any, y: Any) -> None:
     if isinstance(y, Evidence) and y.weighted:
         raise ValueError(
             f"{type(estimator).__name__} supports candidate sets only, not weights or "
-            "votes. CRISPClassifier, CandidateClassifier, CRISP, KernelCRISP and "
-            "CRISPSelector use them everywhere, the other methods for partial labels "
-            "but PLECOC at their start; or pass `y.candidates` to learn from the sets "
-            "alone."
+            "votes. Use CRISPClassifier, CandidateClassifier, CRISP, KernelCRISP or "
+            "CRISPSelector; the other methods for partial labels except PLECOC start "
+            "from them. Or pass `y.candidates` to learn from the sets alone."
         )
 
 

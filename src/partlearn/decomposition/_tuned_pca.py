@@ -193,7 +193,7 @@ class TunedPCA(BaseReducer):
                 raise TypeError(
                     "TunedPCA needs a reducer that learns from candidate labels and "
                     f"keeps its `label_confidence_`; {type(self.reducer).__name__} "
-                    "does not. Without any it is PCA alone."
+                    "does not. Without a reducer TunedPCA is PCA alone."
                 )
             self.label_confidence_ = self.reducer_.label_confidence_
             P = composed(self.reducer_, V)

@@ -210,7 +210,9 @@ def test_sizes_belong_to_their_blocks():
     load = Part(X)
     with pytest.raises(ValueError, match="each of the 2 blocks; got 1"):
         Rows([load, load], [23], 3)
-    with pytest.raises(ValueError, match="Block 1 has 23 rows, but 13"):
+    with pytest.raises(
+        ValueError, match="Block 1 has 23 rows, but its size is given as 13"
+    ):
         Rows([Part(X[:10]), load], [10, 13], 3).compute()
 
 

@@ -370,8 +370,8 @@ class Rows:
             block = self._blocks[i]()
             if block.shape[0] != self.sizes[i]:
                 raise ValueError(
-                    f"Block {i} has {block.shape[0]} rows, but {self.sizes[i]} by the "
-                    "sizes that were given."
+                    f"Block {i} has {block.shape[0]} rows, but its size is given as "
+                    f"{self.sizes[i]}."
                 )
             yield function(block, *parts[i], **shared)
 

@@ -201,8 +201,8 @@ class PMLSelector(BaseSelector):
             if "infs or NaNs" not in str(error):  # of SciPy
                 raise
             raise ValueError(
-                f"The iterations of {name} overflow float64, as where features have "
-                "very large values; rescale the features."
+                f"The iterations of {name} overflow float64; very large feature values "
+                "cause this. Rescale the features."
             ) from None
         best, objective, settled = min(runs, key=lambda run: run[1][-1])
         if not settled:
@@ -233,8 +233,8 @@ class PMLSelector(BaseSelector):
         elif self._non_negative and X.shape[0] and X.min() < 0:
             name = type(self).__name__
             raise ValueError(
-                f"Negative values in data passed to {name}, whose factors have no "
-                f"sign. Use {name}(scale=True) to bring every column to [0, 1]."
+                f"Negative values in data passed to {name}, whose factors are not "
+                f"negative. Use {name}(scale=True) to bring every column to [0, 1]."
             )
         return X, C
 
