@@ -48,8 +48,8 @@ def test_flags_are_numbers_in_text_as_in_parquet(tmp_path, words):
         (["$12.50", "($1,422.00)", "$(3.25)", "$7"], [12.5, -1422, -3.25, 7]),
         (["12 %", "(5 %)", "7 %", "9 %"], [12, -5, 7, 9]),
         (["950", "14.2k", "3M", "1.5bn"], [950, 14200, 3e6, 1.5e9]),
-        (["(14k)", "2K", "3B", "-1.5M"], [-14e3, 2e3, 3e9, -1.5e6]),
-        (["$950", "$14.2k", "$3M", "($1.5M)"], [950, 14200, 3e6, -1.5e6]),
+        (["(14k)", "2K", "3bn", "-1.5M"], [-14e3, 2e3, 3e9, -1.5e6]),
+        (["$950", "$14.2k", "$3B", "($1.5M)"], [950, 14200, 3e9, -1.5e6]),
         (["1,200k", "950k", "80", "7M"], [1.2e6, 950e3, 80, 7e6]),
     ],
 )
@@ -65,7 +65,9 @@ def test_accounting_and_powers_of_ten(tmp_path, cells, numbers):
     np.testing.assert_allclose(read, [*numbers, np.nan])
 
 
-@pytest.mark.parametrize("cells", [["(a)", "(b)"], ["12A", "9K", "7C"], ["5k", "5g"]])
+@pytest.mark.parametrize(
+    "cells", [["(a)", "(b)"], ["12A", "9K", "7C"], ["1B", "2B"], ["5k", "5g"]]
+)
 def test_other_letters_and_parentheses_are_no_numbers(cells):
     assert find_kinds(columns_of({"x": cells * 2}), {})["x"].kind == "category"
 

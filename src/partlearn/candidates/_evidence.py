@@ -27,7 +27,63 @@ _SHOWN = 6  # rows that a display lists
 EmptyRows = Literal["error", "drop", "all"]
 
 
-class Evidence:
+class LabelRows:
+    """Rows of weighted labels: what evidence and tags have in common."""
+
+    classes: NDArray[Any]
+    rows: Indices
+    read_as: str = ""
+
+    @property
+    def weights(self) -> NDArray[Any]:
+        """Weights of shape (n_samples, n_classes), boolean if all are 0 or 1."""
+        raise NotImplementedError
+
+    @property
+    def candidates(self) -> Mask:
+        """Labels with positive weight, a boolean matrix like `weights`."""
+        return self.weights > 0
+
+    @property
+    def weighted(self) -> bool:
+        """Whether there are weights other than 0 and 1."""
+        return self.weights.dtype != bool
+
+    def counts(self) -> dict[Any, int]:
+        """Count the rows in which each class is a candidate.
+
+        Returns
+        -------
+        counts : dict
+            Class to number of rows.
+
+        Examples
+        --------
+        >>> from partlearn.candidates import from_text
+        >>> from_text(["cat|dog", "dog"]).counts()
+        {'cat': 1, 'dog': 2}
+        """
+        totals = self.candidates.sum(axis=0).tolist()
+        return dict(zip(self.classes.tolist(), totals, strict=True))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of classes."""
+        return (len(self.rows), len(self.classes))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.weights, dtype=dtype, copy=copy)
+
+    def _copy(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+
+class Evidence(LabelRows):
     """Evidence for each label of each row, accepted as `y` by `fit`.
 
     Made by :func:`from_weights`, :func:`from_complementary`, :func:`from_hierarchy`,
@@ -73,13 +129,11 @@ class Evidence:
     array([[False, False,  True]])
     """
 
-    read_as: str = ""
-
     def __init__(
         self, weights: ArrayLike, classes: ArrayLike, *, rows: ArrayLike | None = None
     ) -> None:
         L = np.asarray(weights)
-        self.classes: NDArray[Any] = np.asarray(classes)
+        self.classes = np.asarray(classes)
         if L.ndim != 2 or self.classes.shape != (L.shape[1],):
             q = self.classes.size
             raise ValueError(
@@ -87,7 +141,7 @@ class Evidence:
             )
         self._weights = _scaled(L, self.classes)
         rows = np.arange(len(L)) if rows is None else rows
-        self.rows: Indices = np.asarray(rows, dtype=np.intp)
+        self.rows = np.asarray(rows, dtype=np.intp)
         self._listed: Mask | None = None
 
     # What estimators read -----------------------------------------------------------
@@ -102,11 +156,6 @@ class Evidence:
         return self._weights
 
     @property
-    def candidates(self) -> Mask:
-        """Labels with positive weight, a boolean matrix like `weights`."""
-        return self.weights > 0
-
-    @property
     def listed(self) -> Mask:
         """Labels that were given for each row, a boolean matrix like `weights`.
 
@@ -114,11 +163,6 @@ class Evidence:
         correction removed some. The list of a bag is built from these labels.
         """
         return self.candidates if self._listed is None else self._listed
-
-    @property
-    def weighted(self) -> bool:
-        """Whether the evidence differs from a candidate set."""
-        return self.weights.dtype != bool
 
     def confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
         """Return the confidences given the evidence alone; rows sum to one.
@@ -300,23 +344,6 @@ class Evidence:
         other.classes = names
         return other
 
-    def counts(self) -> dict[Any, int]:
-        """Count the rows in which each class is a candidate.
-
-        Returns
-        -------
-        counts : dict
-            Class to number of rows.
-
-        Examples
-        --------
-        >>> from partlearn.candidates import from_text
-        >>> from_text(["cat|dog", "dog"]).counts()
-        {'cat': 1, 'dog': 2}
-        """
-        totals = self.candidates.sum(axis=0).tolist()
-        return dict(zip(self.classes.tolist(), totals, strict=True))
-
     def to_frame(self) -> Any:
         """Return the weights as a pandas data frame that :func:`from_weights` reads.
 
@@ -335,18 +362,7 @@ class Evidence:
 
     # What makes it an array of rows -------------------------------------------------
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of classes."""
-        return (len(self.rows), len(self.classes))
-
     ndim = 2
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.weights, dtype=dtype, copy=copy)
 
     def __getitem__(self, key: Any) -> Self:
         if isinstance(key, tuple):
@@ -368,11 +384,6 @@ class Evidence:
         other = self._copy()
         other._weights, other.rows = self._weights[places], self.rows[places]
         other._listed = None if self._listed is None else self._listed[places]
-        return other
-
-    def _copy(self) -> Self:
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
         return other
 
     def __eq__(self, other: object) -> bool:

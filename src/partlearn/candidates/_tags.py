@@ -10,15 +10,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partlearn._typing import Indices, Mask
+from partlearn._typing import Indices
 from partlearn.candidates._dawid_skene import VoteTable
-from partlearn.candidates._evidence import Evidence
+from partlearn.candidates._evidence import Evidence, LabelRows
 from partlearn.candidates._messages import some_rows
 from partlearn.candidates._validation import check_candidates
 from partlearn.candidates._votes import Votes
 
 
-class Tags:
+class Tags(LabelRows):
     """Tags of each row, with optional weights; any number may be true.
 
     Parameters
@@ -70,7 +70,7 @@ class Tags:
         n_seen: ArrayLike | None = None,
     ) -> None:
         W = np.asarray(weights)
-        self.classes: NDArray[Any] = np.asarray(classes)
+        self.classes = np.asarray(classes)
         if W.ndim != 2 or self.classes.shape != (W.shape[1],):
             raise ValueError(
                 f"Tags need one column per tag, {self.classes.size}; got {W.shape}."
@@ -87,58 +87,34 @@ class Tags:
                 )
             binary = (W > 0) == W
             W = W > 0 if binary.all() else W
-        self.weights: NDArray[Any] = W
+        self._weights: NDArray[Any] = W
         rows = np.arange(len(W)) if rows is None else rows
-        self.rows: Indices = np.asarray(rows, dtype=np.intp)
+        self.rows = np.asarray(rows, dtype=np.intp)
         self.n_seen = None if n_seen is None else np.asarray(n_seen, dtype=np.intp)
-        self.read_as = ""
 
     @property
-    def candidates(self) -> Mask:
-        """Tags with positive weight, a boolean matrix like `weights`."""
-        return self.weights > 0
-
-    @property
-    def weighted(self) -> bool:
-        """Whether there are weights other than 0 and 1."""
-        return self.weights.dtype != bool
+    def weights(self) -> NDArray[Any]:
+        """Weights of shape (n_samples, n_tags), boolean if all are 0 or 1."""
+        return self._weights
 
     def confidence(self) -> NDArray[np.float64]:
         """Return the weights as floats, of shape (n_samples, n_tags)."""
         return self.weights.astype(np.float64)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and tags."""
-        n, q = self.weights.shape
-        return n, q
 
     def sets(self) -> list[list[Any]]:
         """Return the tags of each row, in the order of the columns."""
         names = self.classes.tolist()
         return [[names[j] for j in np.flatnonzero(row)] for row in self.candidates]
 
-    def counts(self) -> dict[Any, int]:
-        """Count the rows that list each tag."""
-        listed = self.candidates.sum(axis=0).tolist()
-        return dict(zip(self.classes.tolist(), listed, strict=True))
-
-    def __len__(self) -> int:
-        return len(self.weights)
-
     def __iter__(self) -> Iterator[list[Any]]:
         return iter(self.sets())
 
     def __getitem__(self, key: Any) -> Self:
-        copy = object.__new__(type(self))
+        other = self._copy()
         key = np.asarray(key) if not isinstance(key, slice) else key
-        copy.weights, copy.classes = self.weights[key], self.classes
-        copy.rows, copy.read_as = self.rows[key], self.read_as
-        copy.n_seen = None if self.n_seen is None else self.n_seen[key]
-        return copy
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.weights, dtype=dtype)
+        other._weights, other.rows = self._weights[key], self.rows[key]
+        other.n_seen = None if self.n_seen is None else self.n_seen[key]
+        return other
 
     def __repr__(self) -> str:
         n, q = self.shape

@@ -22,12 +22,11 @@ _UNITS = (
 )
 _NUMBER = r"[-+]?\s?\d(?:[\d.,'\u2019\u00a0\u202f ]*\d)?"
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "bn": 1e9, "B": 1e9}
-_SCALE = rf"(?P<scale>{'|'.join(_SCALES)})"
 SCALED = "k, M or bn"  # the unit of numbers such as 14.2k and 3M
-_SCALED = re.compile(rf"(?P<number>{_NUMBER}){_SCALE}")
+_SCALED = re.compile(rf"(?P<number>{_NUMBER})(?P<scale>k|K|M|bn)")  # 3B may be a room
 _BEFORE = re.compile(
     rf"(?P<sign>[-+]?)(?P<unit>{'|'.join(map(re.escape, _CURRENCIES))})\s?"
-    rf"(?P<number>{_NUMBER}){_SCALE}?"
+    rf"(?P<number>{_NUMBER})(?P<scale>k|K|M|bn|B)?"
 )
 _AFTER = re.compile(rf"(?P<number>{_NUMBER})(?P<space>\s?)(?P<unit>[^\d\s].{{0,11}})")
 # (1,422) and $(1,422) are negative in accounts.
