@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class DataError(ValueError):
@@ -67,6 +69,24 @@ class DataError(ValueError):
         if self.path is None:
             self.path = os.fspath(path)
         return self
+
+
+@contextmanager
+def damage(what: str) -> Iterator[None]:
+    """Turn errors of other readers, which may be of any type, into DataFormatError.
+
+    Parameters
+    ----------
+    what : str
+        Start of the message.
+    """
+    try:
+        yield
+    except (DataError, ImportError, MemoryError, Warning):
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise DataFormatError(f"{what} ({reason})") from error
 
 
 class DataFormatError(DataError):

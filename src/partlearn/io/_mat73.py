@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._extras import import_optional
-from partlearn.io._errors import DataError, DataFormatError
+from partlearn.io._errors import DataFormatError, damage
 from partlearn.io._matrix import compressed, read_matrix
 from partlearn.io._options import Budget
 
@@ -133,11 +133,6 @@ def _text(value: Any) -> str:
 def read_hdf5(path: Path, budget: Budget) -> dict[str, Any]:
     """Read all variables, with the same types as from older MATLAB files."""
     h5py = import_optional("h5py", "MATLAB files of version 7.3")
-    try:
-        with h5py.File(path, "r") as file:
-            return _Reader(file, h5py, budget).group(file, 0)
-    except DataError:
-        raise
-    except Exception as error:
-        # The HDF5 library reports damage through many exception types.
-        raise DataFormatError(f"the HDF5 content is damaged ({error})") from error
+    # The HDF5 library reports damage through many exception types.
+    with damage("the HDF5 content is damaged"), h5py.File(path, "r") as file:
+        return _Reader(file, h5py, budget).group(file, 0)

@@ -14,7 +14,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from partlearn._sizes import SIZES
-from partlearn.io._errors import DataError, DataFormatError
+from partlearn.io._errors import DataFormatError, damage
 from partlearn.io._matrix import compressed, read_matrix
 from partlearn.io._options import Budget
 
@@ -23,40 +23,29 @@ _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those of NumPy
 
 def read_npz(path: Path, budget: Budget) -> dict[str, Any]:
     """Read all arrays: ndarray, or CSR when mostly zero; text stays text."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-            if len(members) > SIZES.npz_members:
-                raise DataFormatError(f"{len(members):,} arrays are too many")
-            out: dict[str, Any] = {}
-            for member in members:
-                name = member.filename.removesuffix(".npy")
-                where = f"array {name!r}"
-                if member.compress_type not in _COMPRESSIONS:
-                    raise DataFormatError(f"{where} uses an unknown compression")
-                stored = min(member.compress_size, budget.stored)
-                budget.plausible(member.file_size, stored, where)
-                budget.charge(member.file_size, where)
-                with archive.open(member) as stream:
-                    out[name] = _array(stream, member.file_size, where)  # type: ignore[arg-type]
-    except (DataError, MemoryError):
-        raise
-    except Exception as error:
-        # Damage shows up as errors of zipfile, zlib, struct, tokenize and others.
-        raise DataFormatError(f"the archive is damaged ({error})") from error
+    out: dict[str, Any] = {}
+    with damage("the archive is damaged"), zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        if len(members) > SIZES.npz_members:
+            raise DataFormatError(f"{len(members):,} arrays are too many")
+        for member in members:
+            name = member.filename.removesuffix(".npy")
+            where = f"array {name!r}"
+            if member.compress_type not in _COMPRESSIONS:
+                raise DataFormatError(f"{where} uses an unknown compression")
+            stored = min(member.compress_size, budget.stored)
+            budget.plausible(member.file_size, stored, where)
+            budget.charge(member.file_size, where)
+            with archive.open(member) as stream:
+                out[name] = _array(stream, member.file_size, where)  # type: ignore[arg-type]
     return out
 
 
 def read_npy(path: Path, budget: Budget) -> Any:
     """Read an npy file: ndarray, or CSR when mostly zero; text stays text."""
     budget.charge(budget.stored, "array")
-    try:
-        with path.open("rb") as stream:
-            return _array(stream, budget.stored, "array")
-    except (DataError, MemoryError):
-        raise
-    except Exception as error:
-        raise DataFormatError(f"the array is damaged ({error})") from error
+    with damage("the array is damaged"), path.open("rb") as stream:
+        return _array(stream, budget.stored, "array")
 
 
 def _array(stream: BinaryIO, size: int, where: str) -> Any:

@@ -20,7 +20,7 @@ from partlearn._extras import import_optional
 from partlearn._sizes import SIZES
 from partlearn.candidates import warn_caller
 from partlearn.io import _files, _options, _streams, _table
-from partlearn.io._errors import DataError, DataFormatError
+from partlearn.io._errors import DataError, DataFormatError, damage
 from partlearn.io._formats import SUFFIXES, TABLES, TEXTS, format_of, plain_suffix
 from partlearn.io._options import Limits
 
@@ -401,7 +401,7 @@ def _sheet_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Bl
     openpyxl = import_optional("openpyxl", "Spreadsheets")
     with _archive(path, None):
         pass
-    with _sheet_errors(), path.open("rb") as stream:
+    with damage("the spreadsheet cannot be read"), path.open("rb") as stream:
         book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
         if not book.worksheets:
             raise DataFormatError("the spreadsheet has no sheet")
@@ -428,20 +428,6 @@ def _sheet_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Bl
                 rows = []
         if rows:
             yield _columns(rows, names), 1.0
-
-
-@contextmanager
-def _sheet_errors() -> Iterator[None]:
-    try:
-        yield
-    except DataFormatError:
-        raise
-    except (
-        *(ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError),
-        *(BadZipFile, SyntaxError, zlib.error),  # the second of damaged XML
-    ) as error:
-        reason = " ".join(str(error).split())
-        raise DataFormatError(f"the spreadsheet cannot be read ({reason})") from None
 
 
 def _sheet_cell(cell: Any) -> Any:
