@@ -13,7 +13,7 @@ from typing import Any
 from xml.parsers import expat
 
 from partlearn._sizes import SIZES
-from partlearn.io._errors import DataFormatError, DataLimitError
+from partlearn.io._errors import DataFormatError, DataLimitError, located
 
 _NAME = re.compile(
     r"""\s*(?: '((?:[^'\\]|\\.)*)' | "((?:[^"\\]|\\.)*)" | (\S+) )\s*(.*)""", re.VERBOSE
@@ -117,7 +117,7 @@ def header(lines: Iterator[tuple[int, str]]) -> tuple[str, list[Attribute]]:
     for number, line in lines:
         word, _, rest = line.partition(" ") if " " in line else line.partition("\t")
         keyword = word.strip().lower()
-        try:
+        with located(f"line {number}"):
             if keyword == "@relation":
                 match = _NAME.match(rest)
                 if match is not None:
@@ -134,9 +134,6 @@ def header(lines: Iterator[tuple[int, str]]) -> tuple[str, list[Attribute]]:
                 return relation, attributes
             else:
                 raise DataFormatError(f"{line[:40]!r} is not an ARFF declaration")
-        except DataFormatError as error:
-            error.where = error.where or f"line {number}"
-            raise
     raise DataFormatError("there is no @data section")
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partlearn._typing import Array, Indices
 from partlearn.candidates import Evidence, Votes
-from partlearn.io._errors import DataError, DataFormatError
+from partlearn.io._errors import DataFormatError, located
 from partlearn.io._files import regular_size
 from partlearn.io._npz import read_npy
 from partlearn.io._options import Budget, Limits
@@ -33,10 +33,8 @@ def read_cleanlab(path: Path) -> dict[str, NDArray[Any]]:
         ``label``; or ``annotator 0``, ``annotator 1``, ..., empty where there is no
         vote; or a column of weights for each label, named after it.
     """
-    try:
+    with located(path=path):
         A: Any = read_npy(path, Budget(Limits(), regular_size(path)))
-    except DataError as error:
-        raise error.at(path) from None
     A = A.toarray() if sp.issparse(A) else A
     if not isinstance(A, np.ndarray) or A.ndim not in (1, 2) or not A.size:
         raise DataFormatError(

@@ -8,6 +8,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from partlearn.candidates import AmbiguousSeparatorError
+
 
 class DataError(ValueError):
     """Base class of errors in data files.
@@ -87,6 +89,33 @@ def damage(what: str) -> Iterator[None]:
     except Exception as error:
         reason = " ".join(str(error).split())
         raise DataFormatError(f"{what} ({reason})") from error
+
+
+@contextmanager
+def located(
+    where: str = "", path: str | os.PathLike[str] | None = None
+) -> Iterator[None]:
+    """Add the place to errors; with `where`, any ValueError becomes a DataError.
+
+    Parameters
+    ----------
+    where : str, default=""
+        Place in the file: a line, a variable, a column.
+    path : path-like, default=None
+        The file.
+    """
+    try:
+        yield
+    except DataError as error:
+        error.where = error.where or where
+        raise error if path is None else error.at(path) from None
+    except AmbiguousSeparatorError as error:
+        what = error.what.rstrip(".")
+        raise AmbiguousDataError(what, where=where, advice=error.advice) from None
+    except ValueError as error:
+        if not where:
+            raise
+        raise DataFormatError(str(error).rstrip("."), where=where) from None
 
 
 class DataFormatError(DataError):

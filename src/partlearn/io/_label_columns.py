@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from partlearn._arguments import argument
 from partlearn._typing import Array, Mask
 from partlearn.candidates import (
-    AmbiguousSeparatorError,
     Evidence,
     from_annotators,
     from_weights,
@@ -24,7 +23,7 @@ from partlearn.candidates import (
     warn_missing_labels,
 )
 from partlearn.io._bunch import as_whole, sort_names
-from partlearn.io._errors import AmbiguousDataError, DataError, DataFormatError
+from partlearn.io._errors import DataFormatError, located
 from partlearn.io._label_forms import (
     Cells,
     find_form,
@@ -232,17 +231,12 @@ def parse_sets(
     """
     sep = {"\\n": "\n", "\\t": "\t"}.get(sep or "", sep)
     never = not split or sep == "none"
-    try:
+    with located(where):
         return parse_label_cells(
             column.values,
             sep=None if never else (sep or "auto"),
             rows=column.first_rows,
         )
-    except AmbiguousSeparatorError as error:
-        what = error.what.rstrip(".")
-        raise AmbiguousDataError(what, where=where, advice=error.advice) from None
-    except ValueError as error:
-        raise DataFormatError(str(error).rstrip("."), where=where) from None
 
 
 def label_matrix(
@@ -281,8 +275,7 @@ def read_forms(
     """Read several label columns; return the labels and the form of the columns."""
     cells = {name: present_cells(column) for name, column in columns.items()}
     marked = any(map(is_marked, columns))
-    where = f"columns {', '.join(map(repr, list(columns)[:3]))}"
-    try:
+    with located(f"columns {', '.join(map(repr, list(columns)[:3]))}"):
         form = form or ("marks" if marked else find_form(cells))
         if form == "raters":
             return _rater_labels(cells, sep, empty), form
@@ -291,11 +284,6 @@ def read_forms(
             marks(cells) if form == "marks" else np.nan_to_num(numbers(cells))
         )
         return from_weights(table, classes=names, empty=empty), form
-    except DataError as error:
-        error.where = error.where or where
-        raise
-    except ValueError as error:
-        raise DataFormatError(str(error).rstrip("."), where=where) from None
 
 
 def _rater_labels(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from partlearn._arguments import argument
 from partlearn._typing import Mask
 from partlearn.candidates import Votes, from_votes
-from partlearn.io._errors import AmbiguousDataError, DataFormatError
+from partlearn.io._errors import AmbiguousDataError, DataFormatError, located
 from partlearn.io._files import atomic_write, nested_as_json, read_json
 
 _DROPPED = ("discarded", "draft")  # states of responses that are no votes
@@ -195,10 +195,8 @@ def read_label_studio(
             path=path,
             advice='Export the project in the format "JSON".',
         )
-    try:
+    with located(path=path):
         votes = list(_choices(tasks, control))
-    except DataFormatError as error:
-        raise error.at(path) from None
     if not votes:
         raise DataFormatError(
             "no annotation with choices",

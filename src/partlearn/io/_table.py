@@ -47,13 +47,11 @@ def csv_header(head: bytes, said: str | None = None) -> tuple[str, list[str]]:
 @contextmanager
 def arrow_errors(what: str) -> Iterator[None]:
     """Turn exceptions of Arrow into DataFormatError."""
-    pa = import_optional("pyarrow", "Tables")
-    known = (pa.ArrowException, OSError, MemoryError, TypeError, KeyError)
     try:
         yield
-    except (DataError, ImportError):
+    except (DataError, ImportError, Warning):
         raise
-    except (*known, ValueError, OverflowError) as error:
+    except Exception as error:
         text = str(error).split("\n", 1)[0][:300]
         # Arrow's own message has UTF8, Python's has utf-8.
         advice = ""

@@ -20,7 +20,7 @@ from partlearn._extras import import_optional
 from partlearn._sizes import SIZES
 from partlearn.candidates import warn_caller
 from partlearn.io import _files, _options, _streams, _table
-from partlearn.io._errors import DataError, DataFormatError, damage
+from partlearn.io._errors import DataFormatError, damage, located
 from partlearn.io._formats import SUFFIXES, TABLES, TEXTS, format_of, plain_suffix
 from partlearn.io._options import Limits
 
@@ -100,7 +100,10 @@ def table_blocks(
         Rows, for :func:`partlearn.tables.columns_of`.
     """
     empty = True
-    with _opened(path, encoding, limits, format) as (file, kind):
+    with (
+        _opened(path, encoding, limits, format) as (file, kind),
+        located(path=path),
+    ):
         readers: dict[str, Callable[..., Blocks]] = {
             "csv": _text_batches,
             "jsonl": _line_batches,
@@ -109,23 +112,20 @@ def table_blocks(
             "parquet": partial(_parquet_batches, columns=columns),
             "arrow": _arrow_batches,
         }
-        try:
-            charge = _charge(path, limits, whole)
-            seen: set[str] = set()
-            for block, share in readers[kind](file, path, block_rows, charge):
-                if whole:
-                    charge(_cost(block, seen), "the table")
-                else:
-                    block = _spelled_out(block, charge)
-                    charge(_cost(block, set()), "a block of rows")
-                if empty and not isinstance(block, dict):
-                    _table.check_distinct(block.schema.names)
-                empty = False
-                yield block
-                if progress is not None and share is not None:
-                    progress(min(share, 1.0))
-        except DataError as error:
-            raise error.at(path) from None
+        charge = _charge(path, limits, whole)
+        seen: set[str] = set()
+        for block, share in readers[kind](file, path, block_rows, charge):
+            if whole:
+                charge(_cost(block, seen), "the table")
+            else:
+                block = _spelled_out(block, charge)
+                charge(_cost(block, set()), "a block of rows")
+            if empty and not isinstance(block, dict):
+                _table.check_distinct(block.schema.names)
+            empty = False
+            yield block
+            if progress is not None and share is not None:
+                progress(min(share, 1.0))
     if empty:
         raise DataFormatError("the table has no rows", path=path)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from partlearn._arguments import argument
 from partlearn._typing import Array, Mask
 from partlearn.candidates import Tags, is_missing_text
-from partlearn.io._errors import DataError, DataFormatError
+from partlearn.io._errors import DataFormatError, located
 from partlearn.io._label_columns import (
     LabelSets,
     all_names,
@@ -157,7 +157,7 @@ def tag_columns(
     """
     chosen = list(labels)
     texts = {name: label_cells(columns[name]) for name in chosen}
-    try:
+    with located(f"columns {', '.join(map(repr, chosen[:3]))}"):
         if len(chosen) == 1 and form is None:
             return _one_column(texts[chosen[0]], chosen[0], sep)
         cells = {name: present_cells(text) for name, text in texts.items()}
@@ -171,11 +171,6 @@ def tag_columns(
         rows = np.flatnonzero(~np.isnan(matrix).all(axis=1))
         tags = Tags(np.nan_to_num(matrix[rows]), names, rows=rows)
         return tags, TagForm("weights", chosen)
-    except DataError:
-        raise
-    except ValueError as error:
-        where = f"columns {', '.join(map(repr, chosen[:3]))}"
-        raise DataFormatError(str(error).rstrip("."), where=where) from None
 
 
 def _one_column(text: Cells, name: str, sep: str | None) -> tuple[Tags, TagForm]:
