@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn._extras import import_optional
 from partlearn._typing import Array
 from partlearn.candidates import MISSING_WORDS
+from partlearn.io._arrow import pa, pc
 from partlearn.io._files import nested_as_json
 from partlearn.io._options import Limits
 from partlearn.io._table import distinct_lists, note_of
@@ -300,8 +300,6 @@ def exact_numbers(column: NDArray[Any]) -> NDArray[Any] | None:
         return None
     if form == "number":
         return column.astype(np.uint8) if column.dtype.kind == "b" else column
-    pa = import_optional("pyarrow", "tables")
-    pc = import_optional("pyarrow.compute", "tables")
     text = pc.utf8_trim_whitespace(pa.array(column, pa.large_string()))
     words = pa.array(sorted(MISSING_WORDS), pa.large_string())
     text = pc.if_else(pc.is_in(pc.utf8_lower(text), value_set=words), None, text)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from partlearn._arguments import argument
-from partlearn._extras import import_optional
 from partlearn._math.blocks import Rows
 from partlearn._sizes import SIZES
+from partlearn.io._arrow import pa, parquet
 from partlearn.io._errors import DataFormatError
 from partlearn.io._files import regular_size
 from partlearn.io._frame import join_blocks
@@ -212,12 +212,10 @@ def origin_of(block: Any) -> tuple[str | None, int]:
 
 
 def _open(path: Path) -> Any:
-    parquet = import_optional("pyarrow.parquet", "Parquet files")
-    arrow = import_optional("pyarrow", "Parquet files")
     regular_size(path)
     try:
         return parquet.ParquetFile(path)
-    except arrow.ArrowInvalid as error:
+    except pa.ArrowInvalid as error:
         raise DataFormatError(str(error), path=path) from None
 
 
@@ -239,17 +237,16 @@ def _parquet_rows(
         for name in schema.names
         if name not in set(ignore) and not name.startswith("__index_level_")  # pandas
     ]
-    types = import_optional("pyarrow", "Parquet files").types
     single = True
     for name in names:
         kind = schema.field(name).type
-        if not (types.is_integer(kind) or types.is_floating(kind)):
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
             raise DataFormatError(
                 f"column {name!r} holds {kind}, but rows in blocks must be numbers",
                 path=paths[0],
                 advice=f"Leave it out with {argument('ignore')}, or encode it first.",
             )
-        single = single and types.is_float32(kind)
+        single = single and pa.types.is_float32(kind)
     dtype = np.dtype(np.float32 if single else np.float64)
     parts, sizes = _parts(paths, names, dtype, block_rows)
     return Rows(parts, sizes, len(names), dtype=dtype, names=names)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from partlearn._arguments import argument
-from partlearn._extras import import_optional
+from partlearn.io._arrow import csv, ipc, pa, parquet
 from partlearn.io._arrow_sizes import expanded_size
 from partlearn.io._errors import DataError, DataFormatError
 from partlearn.io._files import regular_size
@@ -25,8 +25,6 @@ def csv_header(head: bytes, said: str | None = None) -> tuple[str, list[str]]:
 
     The delimiter is the most frequent of comma, tab and semicolon outside quotes.
     """
-    pa = import_optional("pyarrow", "CSV files")
-    csv = import_optional("pyarrow.csv", "CSV files")
     bare = re.sub(rb'"[^"]*"', b"", head)
     delimiter = said or max(
         (",", "\t", ";"), key=lambda mark: bare.count(mark.encode())
@@ -82,27 +80,25 @@ def check_distinct(names: Sequence[str]) -> None:
 
 def open_parquet(path: Path) -> Any:
     """Open a Parquet file; text is read as dictionary codes."""
-    pa = import_optional("pyarrow", "Parquet files")
-    pq = import_optional("pyarrow.parquet", "Parquet files")
     regular_size(path)
-    with pq.ParquetFile(path) as file:
+    with parquet.ParquetFile(path) as file:
         schema = file.schema_arrow
-    text = [field.name for field in schema if _is_text(field.type, pa.types)]
+    text = [field.name for field in schema if _is_text(field.type)]
     text += [
         f"{field.name}.list.{field.type.value_field.name}"
         for field in schema
-        if _is_list(field.type, pa) and _is_text(field.type.value_type, pa.types)
+        if _is_list(field.type) and _is_text(field.type.value_type)
     ]
-    return pq.ParquetFile(path, read_dictionary=text)
+    return parquet.ParquetFile(path, read_dictionary=text)
 
 
-def _is_list(kind: Any, pa: Any) -> bool:
+def _is_list(kind: Any) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
 
 
-def _is_text(kind: Any, types: Any) -> bool:
-    known = (types.is_string, types.is_large_string, types.is_string_view)
-    return any(is_known(kind) for is_known in known)
+def _is_text(kind: Any) -> bool:
+    known = ("is_string", "is_large_string", "is_string_view")
+    return any(getattr(pa.types, is_known)(kind) for is_known in known)
 
 
 def check_groups(facts: Any, budget: Budget) -> None:
@@ -125,8 +121,6 @@ def arrow_batches(data: bytes, charge: Callable[[int, str], None]) -> Iterator[A
     of the bytes in memory, so that no declared length can exceed the file. The expanded
     size of compressed parts is charged before any of them is read.
     """
-    pa = import_optional("pyarrow", "Arrow files")
-    ipc = import_optional("pyarrow.ipc", "Arrow files")
     start = 8 if data[:6] == b"ARROW1" else 0
     source = pa.py_buffer(data).slice(start)
     for message in ipc.MessageReader.open_stream(pa.BufferReader(source)):
@@ -135,7 +129,7 @@ def arrow_batches(data: bytes, charge: Callable[[int, str], None]) -> Iterator[A
             charge(size, "the table")
     with ipc.open_stream(pa.BufferReader(source)) as reader:
         for field in reader.schema:
-            check_type(field.type, pa, field.name)
+            check_type(field.type, field.name)
         empty = True
         for batch in reader:
             batch.validate(full=True)
@@ -148,7 +142,7 @@ def arrow_batches(data: bytes, charge: Callable[[int, str], None]) -> Iterator[A
             )
 
 
-def check_type(kind: Any, pa: Any, name: str) -> None:
+def check_type(kind: Any, name: str) -> None:
     """Raise for types whose values share memory: few bytes could be many values."""
     types = pa.types
     shared = ("is_run_end_encoded", "is_list_view", "is_large_list_view", "is_union")
@@ -159,7 +153,7 @@ def check_type(kind: Any, pa: Any, name: str) -> None:
             advice="Write numbers, text, dates or lists of text.",
         )
     for i in range(kind.num_fields):
-        check_type(kind.field(i).type, pa, name)
+        check_type(kind.field(i).type, name)
 
 
 def note_of(schema: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from partlearn._extras import import_optional
 from partlearn._sizes import SIZES
 from partlearn.candidates import warn_caller
 from partlearn.io import _files, _options, _streams, _table
+from partlearn.io._arrow import csv, pa, pc
 from partlearn.io._errors import DataFormatError, damage, located
 from partlearn.io._formats import SUFFIXES, TABLES, TEXTS, format_of, plain_suffix
 from partlearn.io._options import Limits
@@ -169,7 +170,7 @@ def _weight(cell: Any) -> int:
 
 def _column_cost(column: Any, seen: set[str]) -> int:
     """Return the bytes of a column; text and lists count as Python objects."""
-    types = import_optional("pyarrow", "tables").types
+    types = pa.types
     kind = column.type
     if types.is_dictionary(kind):
         place = str([b and b.address for b in column.dictionary.buffers()])
@@ -189,22 +190,20 @@ def _column_cost(column: Any, seen: set[str]) -> int:
         elif coded:
             size += _text_size(column.flatten())
         return int(_files.CELL * len(column) + size)
-    size = _text_size(column) if _has_length(kind, types) else column.nbytes
+    size = _text_size(column) if _has_length(kind) else column.nbytes
     return int(_files.CELL * len(column) + size)
 
 
-def _has_length(kind: Any, types: Any) -> bool:
+def _has_length(kind: Any) -> bool:
     known = ("string", "large_string", "string_view", "binary", "large_binary")
-    return any(getattr(types, f"is_{name}")(kind) for name in known)
+    return any(getattr(pa.types, f"is_{name}")(kind) for name in known)
 
 
 def _text_size(column: Any) -> int:
     """Return the bytes of all text in a column, repeated cells included."""
-    pa = import_optional("pyarrow", "tables")
-    pc = import_optional("pyarrow.compute", "tables")
     if not pa.types.is_dictionary(column.type):
         return pc.sum(pc.binary_length(column)).as_py() or 0
-    if not _has_length(column.type.value_type, pa.types):
+    if not _has_length(column.type.value_type):
         return 8 * len(column)
     lengths = pc.take(pc.binary_length(column.dictionary), column.indices)
     return pc.sum(lengths).as_py() or 0
@@ -297,8 +296,6 @@ def _share(n_read: int, path: Path) -> float | None:
 
 def _text_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blocks:
     """Yield blocks of a CSV file; cells stay text, since types need all rows."""
-    pa = import_optional("pyarrow", "CSV files")
-    arrow_csv = import_optional("pyarrow.csv", "CSV files")
     line, after, said = _streams.header_line(file)
     stream = _streams.prefixed(line + after, file)
     first = _files.header_of(line)
@@ -308,15 +305,15 @@ def _text_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blo
     )  # wide tables have long rows
     with (
         _table.arrow_errors("the table"),
-        arrow_csv.open_csv(
+        csv.open_csv(
             BufferedReader(stream),
             # Without threads errors name the row. Dozens of blocks are read ahead of a
             # slow consumer, hence small ones; a row must fit into one.
-            read_options=arrow_csv.ReadOptions(use_threads=False, block_size=size),
-            parse_options=arrow_csv.ParseOptions(
+            read_options=csv.ReadOptions(use_threads=False, block_size=size),
+            parse_options=csv.ParseOptions(
                 delimiter=delimiter, newlines_in_values=True
             ),
-            convert_options=arrow_csv.ConvertOptions(
+            convert_options=csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
                 strings_can_be_null=True,
                 null_values=[""],
@@ -469,7 +466,6 @@ def _spelled_out(batch: Any, charge: Charge) -> Any:
     """Decode dictionary columns of text after charging their size."""
     if isinstance(batch, dict):
         return batch
-    pa = import_optional("pyarrow", "tables")
     columns = []
     for column in batch.columns:
         if pa.types.is_dictionary(column.type):

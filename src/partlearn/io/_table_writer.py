@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from partlearn._arguments import argument
-from partlearn._extras import import_optional
+from partlearn.io._arrow import pa, parquet
 from partlearn.io._errors import DataFormatError
 from partlearn.io._files import STANDARD, atomic_write, nested_as_json
 
@@ -110,12 +110,10 @@ class TableWriter(ExitStack):
             self._file.write(f"{line}\n".encode())
 
     def _write_parquet(self, columns: dict[str, Any]) -> None:
-        pa = import_optional("pyarrow", "Parquet files")
-        pq = import_optional("pyarrow.parquet", "Parquet files")
         arrays = {name: arrow_column(column) for name, column in columns.items()}
         if self._writer is None:
             self._schema = pa.table(arrays).schema
-            self._writer = pq.ParquetWriter(self._file, self._schema)
+            self._writer = parquet.ParquetWriter(self._file, self._schema)
             self.callback(self._writer.close)
         for field in self._schema:
             try:
@@ -132,7 +130,6 @@ class TableWriter(ExitStack):
 
 def arrow_column(column: Any) -> Any:
     """Convert a column to an Arrow array, of text if types are mixed."""
-    pa = import_optional("pyarrow", "tables")
     if hasattr(column, "to_pylist"):
         return column
     if isinstance(column, np.ndarray) and column.dtype.kind == "O":

@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from partlearn._extras import import_optional
 from partlearn._typing import Mask
 from partlearn.candidates import Evidence, Votes
+from partlearn.io._arrow import csv, ipc, pa, parquet
 from partlearn.io._bunch import named_bags, sort_names
 from partlearn.io._columns import is_label_name
 from partlearn.io._errors import DataFormatError
@@ -250,7 +250,6 @@ def _batches(parts: _Parts, as_sets: bool | None, safe: bool) -> Iterator[Any]:
 
     With `safe`, text that looks like a formula is quoted.
     """
-    pa = import_optional("pyarrow", "tables")
     features = parts.features or [f"x{j}" for j in range(parts.X.shape[1])]
     odd = [n for n in features if n.startswith(_RESERVED) or not n]
     if as_sets is not None:
@@ -314,13 +313,10 @@ def _write_table(
     batches = _batches(parts, as_sets, safe_csv and kind == "csv")
     first = next(batches)
     if kind == "parquet":
-        pq = import_optional("pyarrow.parquet", "Parquet files")
-        opened = pq.ParquetWriter(file, first.schema)
+        opened = parquet.ParquetWriter(file, first.schema)
     elif kind == "arrow":
-        ipc = import_optional("pyarrow.ipc", "Arrow files")
         opened = ipc.new_file(file, first.schema)
     else:
-        csv = import_optional("pyarrow.csv", "CSV files")
         options = csv.WriteOptions(delimiter=delimiter)
         opened = csv.CSVWriter(file, first.schema, write_options=options)
     with opened as writer:
