@@ -92,7 +92,7 @@ def test_missing_values_name_their_block(tmp_path):
 
 def test_wrong_files_are_refused(tmp_path):
     write_parquet(tmp_path)
-    with pytest.raises(DataFormatError, match="'candidates' holds string, and rows in"):
+    with pytest.raises(DataFormatError, match="'candidates' holds string, but rows in"):
         open_rows(tmp_path)
     with pytest.raises(DataFormatError, match="no column 'label'"):
         open_rows(tmp_path, ignore=["label"])
