@@ -271,7 +271,7 @@ def test_tags_are_refused_in_plain_words():
     wider = check_tags(tags, classes=["c", "b", "a", "d"])
     assert wider.sets() == [["a"], ["c", "b"], []]
     np.testing.assert_array_equal(np.asarray(wider), wider.weights)
-    with pytest.raises(ValueError, match="'a' is not among"):
+    with pytest.raises(ValueError, match="'a' is not one of"):
         check_tags(tags, classes=["b", "c"])
     assert len(tags[1:]) == 2
 
