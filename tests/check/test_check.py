@@ -41,7 +41,7 @@ def test_sound_data(sound):
     report = check(*sound)
     assert codes(report) == []
     assert report.ok
-    assert "Nothing to complain about" in str(report)
+    assert "No problems found" in str(report)
     assert report.facts["difficulty"] == "moderate"
     assert report.facts["mean_set_size"] == pytest.approx(1.7)
 
@@ -270,7 +270,7 @@ def test_forms(sound):
     assert "1 row of 200 without any candidate label." in shown
     # A notebook keeps its own style.
     assert not re.search("<(style|body|html|meta|link|h1)", shown)
-    assert "Nothing to complain" in DataReport([], {}, {}).to_html()
+    assert "No problems found" in DataReport([], {}, {}).to_html()
     text = report.to_text()
     assert "ERROR: 1 row of 200 without any candidate label." in text
     assert "memory" not in text  # which is no problem for 200 rows

@@ -16,7 +16,7 @@ def test_ask_and_answer(run, pets, tmp_path, table):
     code, text, _ = run("ask", pets, *COMMON, "--budget", "3", "--out", out)
     assert code == 0
     assert "3 rows to label" in text
-    assert "Another 3 answers would put about" in text
+    assert "Another 3 answers would correct about" in text
     rows = table(out)
     assert list(rows[0])[:3] == ["row", "label", "candidates"]
     gains = [float(r["gain"]) for r in rows]
@@ -57,7 +57,7 @@ def test_nothing_to_ask_and_stopping(run, pets, tmp_path):
         cells[3] = cells[4]
     pets.write_text("\n".join(",".join(cells) for cells in sure) + "\n")
     code, text, _ = run("ask", pets, *COMMON, "--out", out)
-    assert (code, "nothing to ask" in text) == (0, True)
+    assert (code, "no rows to label" in text) == (0, True)
     code, _, error = run("ask", pets, *COMMON, "--accuracy", "0.1", "--out", out)
     assert (code, "`accuracy` must be above" in error) == (2, True)
 

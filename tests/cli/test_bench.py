@@ -192,7 +192,7 @@ def test_interrupt_keeps_what_is_done(run, plan, tmp_path, monkeypatch):
     monkeypatch.setattr(SerialEngine, "run", stop)
     code, _, err = run("bench", plan, "--out", tmp_path / "out")
     assert code == 1
-    assert "the same command goes on from here" in err
+    assert "run the same command to continue" in err
     monkeypatch.undo()
     assert run("bench", plan, "--out", tmp_path / "out")[0] == 0
 

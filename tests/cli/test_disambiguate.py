@@ -204,7 +204,7 @@ def test_wrong_labels_are_ranked(run, tmp_path, table):
     data.write_text("\n".join(["name,a,b,label", *lines]))
     words = ("disambiguate", data, "--labels", "label", "--id", "name", "--out", out)
     _, text, _ = run(*words)
-    assert "nothing to choose; --miss-rate auto finds labels" in text
+    assert "nothing to choose. Use --miss-rate auto to find" in text
     assert "look" not in table(out)[0]
     code, text, _ = run(*words, "--miss-rate", "auto", "--html", page)
     assert code == 0

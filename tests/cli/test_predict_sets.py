@@ -41,7 +41,7 @@ def test_sets_and_abstaining(run, wines, table):
     apply = ("predict", folder / "new.csv", "--load", model, "--out", out)
     code, text, error = run(*apply, "--coverage", "0.9", "--accuracy", "0.95")
     assert code == 0, error
-    assert "rows got no label" in text
+    assert "rows have no label" in text
     assert "labels on average" in text
     assert "The coverage is approximate" in text
     rows = table(out)
@@ -92,7 +92,7 @@ def test_known_labels_train_and_calibrate(run, wines, table):
     words = ("train", folder / "train.csv", "--labels", "candidates", "--save", model)
     code, text, error = run(*words, "--gold", "checked")
     assert code == 0, error
-    assert "Of 40 known labels" in text
+    assert "of 40 known labels, held out, were predicted" in text
     assert "0 rows without labels" not in text  # the row without candidates is known
     loaded = load_model(model).estimator
     assert loaded.n_unlabeled_ == 0

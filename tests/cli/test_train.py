@@ -123,7 +123,7 @@ def test_of_many_rows_a_part_is_held_out(files, capsys, tmp_path, monkeypatch):
     assert "random label" in told.out
     assert call(*words, "--save", tmp_path / "m2.partlearn", "--folds", 2) == 0
     told = capsys.readouterr()
-    assert "on rows held out (2 folds)" in told.out
+    assert "on held-out rows (2 folds)" in told.out
 
 
 def test_predict_is_the_same_from_python(files, capsys, tmp_path):
@@ -542,7 +542,7 @@ def test_quality_by_label_and_on_later_rows(run, tmp_path, monkeypatch):
     words = ("train", data, "--labels", "kind", "--save", tmp_path / "m.partlearn")
     words = (*words, "--method", "pl-knn", "--ignore", "year")
     _, text, _ = run(*words)
-    assert "on rows held out (3 folds)" in text
+    assert "on held-out rows (3 folds)" in text
     assert "By label, estimated:" in text
     assert re.search(r"^cat +\d+  0\.\d{3}  0\.\d{3}$", text, flags=re.M)
     _, text, _ = run(*words, "--time", "year", "--json")
@@ -550,14 +550,14 @@ def test_quality_by_label_and_on_later_rows(run, tmp_path, monkeypatch):
     assert (score["n_train"], score["n_test"]) == (45, 45)
     assert {c["label"] for c in score["classes"]} == {"cat", "dog"}
     _, text, _ = run(*words, "--time", "year")
-    assert "on rows held out (3 later parts)" in text
+    assert "on held-out rows (3 later parts)" in text
     code, _, err = run(*words, "--time", "kind")
     assert code == 2
     assert "--time: 60 rows of column 'kind' hold neither" in err
     monkeypatch.setattr(SIZES, "exact_rows", 50)
     _, text, _ = run(*words)
     assert "(up to 10 rows, once, by a model of 40; the saved model" in text
-    assert "model learned from all" in text
+    assert "model is trained on all" in text
 
 
 def test_corrections_of_tags_are_refused(run, tmp_path):

@@ -186,7 +186,7 @@ def test_tags_that_are_given(songs):
     assert len(tags) == 120
     votes = from_votes([0, 2], ["ann", "bob"], ["rock", "live"], empty="drop")
     assert read_tags(columns, votes)[0].rows.tolist() == [0, 2]
-    with pytest.raises(ValueError, match="120 rows, the tags have 200"):
+    with pytest.raises(ValueError, match="120 rows, the labels have 200"):
         read_tags(columns, Tags(np.zeros((200, 2)), ["a", "b"]))
 
 
@@ -262,3 +262,13 @@ def test_quality_says_what_it_can(songs):
     assert ours.false_found > 0.7
     with pytest.raises(ValueError, match="too few"):
         estimate_tag_quality(model, table[:2], tags[:2])
+
+
+def test_tags_of_fewer_rows_than_the_table_are_refused():
+    """Only `Tags` say which rows of the table they are of."""
+    table = {"a": np.arange(4.0)}
+    listed = np.eye(3, 2, dtype=bool)
+    with pytest.raises(ValueError, match="The table has 4 rows, the labels have 3"):
+        read_tags(table, listed)
+    tags, _, _ = read_tags(table, Tags(listed, ["x", "y"], rows=[0, 2, 3]))
+    assert tags.rows.tolist() == [0, 2, 3]

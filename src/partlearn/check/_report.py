@@ -202,7 +202,7 @@ class DataReport:
                 lines.append(f"  {where}")
             lines.append(f"  {finding.advice}")
         if not self.findings:
-            lines.append("Nothing to complain about.")
+            lines.append("No problems found.")
         if self._memory_matters():
             lines += ["", "Rough peak memory per method:"]
             lines += [f"  {name:<28} {_size(n)}" for name, n in self.memory.items()]
@@ -231,7 +231,7 @@ class DataReport:
         findings = "\n".join(_item(f) for f in self.findings)
         return {
             "summary": escape(self._summary()),
-            "findings": findings or "<li>Nothing to complain about.</li>",
+            "findings": findings or "<li>No problems found.</li>",
             "facts": _table("Facts about the data", facts),
             "memory": memory,
         }

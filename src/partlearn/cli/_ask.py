@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from partlearn import Disambiguation
     from partlearn._ask import Questions
 
-_RATE = 0.1  # labels put right by an answer, below which asking is no longer worth it
+_RATE = 0.1  # labels corrected by an answer, below which asking is not worth it
 
 
 @_options.with_options()
@@ -30,25 +30,25 @@ def ask(
     accuracy: float = 1.0,
     corrections: Path | None = None,
 ) -> None:
-    """Choose the rows whose true label would help most.
+    """Choose the rows to label next: those whose true label would help most.
 
-    The table has one line per row to ask, the most helpful first: its number or id, an
-    empty column label to fill in, the candidates that remain, the most likely one and
-    its confidence, and how many labels the answer is expected to put right. Give the
-    filled-in table to --corrections of this command, or of disambiguate. With --bag,
-    the open rows of a bag follow each other. With --task tags, the rows with the most
-    doubtful tags, and the tags to ask about.
+    The result has one line per row, the most helpful first: its number or id, an empty
+    column label to fill in, the remaining candidates, the most likely one with its
+    confidence, and the expected number of labels that the answer corrects. Pass the
+    completed table to --corrections of ask or disambiguate. With --bag, the rows of a
+    bag follow each other. With --task tags: the rows with the most doubtful tags, and
+    these tags.
 
     Parameters
     ----------
     budget
-        Number of rows to ask.
+        Number of rows.
     method
-        Reducer, selector or learner that leaves confidences.
+        Reducer, selector or learner with confidences.
     accuracy
-        Accuracy of the answers: 1 for an expert, less for one more vote.
+        Expected accuracy of the answers: 1 for an expert, less for another annotator.
     corrections
-        CSV with columns row and label: answers that are there already.
+        CSV with the columns row and label: the answers so far.
     """
     output.check(data, options.votes, corrections)
     if options.several and accuracy != 1:
@@ -114,21 +114,21 @@ def _outcome(ranked: "Questions", n: int) -> dict[str, Any]:
 def _lines(outcome: dict[str, Any]) -> list[str]:
     n, more = outcome["asked"], outcome["next_asked"]
     if not n:
-        return ["Every label is certain; there is nothing to ask"]
+        return ["Every label is certain; no rows to label"]
     lines = [
         f"{n} rows to label",
-        f"Expected right now: {outcome['expected_right']:.1%}; after these answers: "
-        f"{outcome['expected_right_after']:.1%} "
-        f"(about {outcome['expected_gain']:.0f} labels put right).",
+        f"Expected accuracy: {outcome['expected_right']:.1%} now, "
+        f"{outcome['expected_right_after']:.1%} after these answers "
+        f"(about {outcome['expected_gain']:.0f} labels corrected).",
     ]
     if more:
         gain = outcome["next_expected_gain"]
-        lines.append(f"Another {more} answers would put about {gain:.0f} more right.")
+        lines.append(f"Another {more} answers would correct about {gain:.0f} more.")
     worth, at_most = outcome["worth_asking"], outcome["worth_asking_at_most"]
     if worth < n:
         lines.append(
-            f"After the first {worth} rows an answer is expected to put less than one "
-            f"label in ten right; if only {outcome['expected_right_low']:.1%} are "
-            f"right now, after the first {at_most}. You may stop there."
+            f"After the first {worth} rows, an answer is expected to correct less than "
+            f"one label in ten; after the first {at_most}, if the accuracy is only "
+            f"{outcome['expected_right_low']:.1%} now. You may stop there."
         )
     return lines

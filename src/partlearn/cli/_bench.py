@@ -51,38 +51,38 @@ def bench(
         bool, typer.Option("--list", callback=_list_plans, is_eager=True)
     ] = False,
 ) -> None:
-    """Run a comparison: a paper's table or your own plan.
+    """Run a benchmark plan: a table of a paper, or your own comparison.
 
-    Results are kept job by job: the same command goes on where it was stopped.
-    Exit code 1 means that some jobs failed, or are different when verified.
+    Finished jobs are kept, so the same command continues an interrupted run. Exit code
+    1 means that jobs failed, or that verified results differ.
 
     Parameters
     ----------
     plan
-        Name of a shipped plan, or a .toml file.
+        Name of an included plan, or a .toml file.
     data
-        Folder with the data sets, searched deeply.
+        Folder with the data sets; subfolders are searched.
     out
-        Folder for results; results/PLAN if not given.
+        Folder for results, by default results/PLAN.
     folds
-        Folds, instead of the plan's number.
+        Number of folds, instead of the plan's.
     jobs
         Number of processes; 0 means one per core.
     scheduler
         Address of a Dask scheduler, tcp://HOST:PORT.
     resume
-        Keep or forget jobs already finished.
+        Keep or discard finished jobs.
     retry_failed
         Run failed jobs again.
     verify
-        Run a share of the finished jobs again and compare.
+        Repeat a share of the finished jobs and compare the results.
     share
         Share of the jobs to verify, above 0.
     allow
-        Package whose classes a plan file may name; it is imported, which runs its code.
-        Repeat for more.
+        Package whose classes a plan may use. It is imported, which runs its code. May
+        be repeated.
     _list
-        List shipped plans.
+        List the included plans.
     """
     out = out or Path("results") / Path(plan).stem
     running: dict[str, Any] = {
@@ -116,7 +116,7 @@ def run_and_report(
         with _prepared(plan_name, **how) as (plan, running):
             run = run_plan(plan, out, retry_failed=retry_failed, fresh=fresh, **running)
     except KeyboardInterrupt:
-        say("Interrupted. Finished jobs are kept: the same command goes on from here.")
+        say("Interrupted. Finished jobs are kept; run the same command to continue.")
         raise typer.Exit(1) from None
     for file, reason in run.damaged.items():
         say(f"Damaged: {file} ({reason}); it was made again.")
@@ -242,7 +242,7 @@ def report(
     table: str | None = None,
     as_json: Json = False,
 ) -> None:
-    """Write the report of a run; without options, print its tables.
+    """Render the report of a run; without options, print its tables.
 
     Parameters
     ----------

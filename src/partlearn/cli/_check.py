@@ -19,14 +19,14 @@ def check(
     html: Path | None = None,
     as_json: Json = False,
 ) -> None:
-    """Say what is wrong with a data set; exit code 1 if something breaks learning.
+    """Find problems in a data set; exit code 1 if training would fail.
 
     Parameters
     ----------
     file
-        The data: CSV, Parquet, .mat, ...
+        Table or matrix: CSV, Parquet, .mat, ...
     html
-        Also write one HTML page.
+        Also write the report as an HTML page.
     """
     from partlearn.check import check as check_data
     from partlearn.io import AmbiguousDataError, atomic_write

@@ -30,7 +30,7 @@ _BUNDLED = {
 
 @app.command("list")
 def list_(as_json: _options.Json = False, data_home: Home = None) -> None:
-    """List the sets that can be loaded or fetched."""
+    """List the data sets that can be loaded or fetched."""
     from partlearn.datasets import REGISTRY, data_folder
 
     folder = data_folder(data_home)
@@ -91,12 +91,12 @@ def info(
     data_home: Home = None,
     as_json: _options.Json = False,
 ) -> None:
-    """Say what a data set is; nothing is downloaded for it.
+    """Describe a data set; nothing is downloaded.
 
     Parameters
     ----------
     name
-        Name of a known set, or a file.
+        Name of a known data set, or a file.
     """
     import partlearn.datasets as sets
 
@@ -142,13 +142,13 @@ def convert(
     safe_csv: bool = False,
     as_json: _options.Json = False,
 ) -> None:
-    """Read a file in any format and write it in another one.
+    """Convert a data file to another format.
 
-    Columns that are not numbers are encoded in files of matrices (npz, mat); a table
-    of them stays a table. Bags are kept. A .json export of Label Studio becomes a table
-    with a column per annotator; the labels of a table become predictions of its tasks
-    by --tasks. So do records of argilla, whose suggestions the labels become. An .npy
-    file is an array of cleanlab: labels, labels_multiannotator or pred_probs.
+    Matrix formats (npz, mat) hold encoded columns; table formats keep them as they are.
+    Bags are kept. A .json export of Label Studio becomes a table with a column per
+    annotator, and so do records of argilla; with --tasks, the labels of a table become
+    predictions or suggestions in such a file. An .npy file is an array of cleanlab:
+    labels, labels_multiannotator or pred_probs.
 
     Parameters
     ----------
@@ -157,12 +157,12 @@ def convert(
     target
         The file to write: npz, parquet, csv, mat, arrow, npy.
     tasks
-        Tasks of Label Studio or records of argilla (.json) to which the labels of the
-        table are added as predictions, by the column id.
+        Tasks of Label Studio or records of argilla (.json), to which the labels of the
+        table are added by the column id.
     question
-        Question of Label Studio (from_name) or argilla, where there are several.
+        Question of Label Studio (from_name) or argilla, if there are several.
     safe_csv
-        For spreadsheets: text that looks like a formula gets a quotation mark.
+        Put a quotation mark before text that a spreadsheet would take for a formula.
     """
     from partlearn.io import TableWriter, is_table, read_cleanlab, write
 
@@ -265,7 +265,7 @@ def fetch(
     timeout: float = 30.0,
     as_json: _options.Json = False,
 ) -> None:
-    """Download a data set once and print where it is.
+    """Download a data set, unless it is there, and print its path.
 
     Parameters
     ----------
@@ -321,17 +321,17 @@ def make(
     features
         Columns.
     informative
-        Columns that tell the class.
+        Informative columns.
     redundant
-        Columns that combine those.
+        Linear combinations of informative columns.
     classes
-        Labels.
+        Number of labels.
     false
-        False labels in every set.
+        False labels in each set.
     seed
-        Seed of the random numbers.
+        Random seed.
     tickets
-        A table of support tickets, with dates, text and missing values.
+        Make a table of support tickets, with dates, text and missing values.
     """
     from partlearn.datasets import make_partial_classification, make_tickets
     from partlearn.io import TableWriter, write

@@ -23,13 +23,12 @@ def demo(
     quick: bool = False,
     as_json: Json = False,
 ) -> None:
-    """Find the labels of handwritten digits that came with five possible ones each.
+    """Find the labels of handwritten digits that have five candidates each.
 
-    The command says how many labels are found and how well new images are recognized,
-    and writes a page on which doubtful digits can be looked at and corrected. Then
-    digits come on pages with one list for each page, and every digit of the list is
-    somewhere on the page. At the end it compares methods where reducing dimensions does
-    not help, with a page of results.
+    Prints the accuracy on these images and on new ones, and writes a page on which
+    doubtful digits can be inspected and corrected. Then come pages of digits with one
+    list of labels per page (bags). Finally, a small benchmark on data where dimension
+    reduction does not help, with a page of results.
 
     Parameters
     ----------
@@ -38,7 +37,7 @@ def demo(
     jobs
         Number of processes.
     quick
-        Fewer rows and folds: a few seconds.
+        Use fewer rows and folds; takes a few seconds.
     """
     plan = "demo-quick" if quick else "demo"
     if as_json:

@@ -33,35 +33,36 @@ def disambiguate(
     gold: str | None = None,
     miss_rate: str | None = None,
 ) -> None:
-    """Choose one label from every candidate set, with a confidence; or score tags.
+    """Find the most likely label of each row, with its confidence; or score tags.
 
-    The table has one line per row of the data: its number or id, the most likely label,
-    its confidence, the runner-up, the candidate set. Columns of text, dates and
-    missing values are encoded. With --task tags, the listed tags without the doubtful
-    ones in the form of the data, the doubtful and the missing ones, and confidences.
-    Where every row has one label, --miss-rate finds labels that are probably wrong.
+    The result has one line per row: its number or id, the most likely label, its
+    confidence, the runner-up and the candidate set. Text, dates and missing values are
+    encoded. With --task tags: the listed tags that are not doubtful, the doubtful and
+    the missing tags, and the confidences. If every row has one label, --miss-rate finds
+    labels that are probably wrong.
 
     Parameters
     ----------
     method
-        Reducer, selector or learner that leaves confidences.
+        Reducer, selector or learner with confidences.
     html
-        Write the label report, a page, to this file.
+        Write the label report, an HTML page, to this file.
     image
-        Column with paths of local image files, relative to the data: small ones are
-        shown on the page. No feature.
+        Column with paths of local image files; small ones are shown on the page. It is
+        not a feature.
     image_folder
-        Folder of the pictures, which their paths are relative to and must lie in; the
-        folder of the data if not given.
+        Folder that holds the images, by default the folder of the data. Paths are
+        relative to it.
     corrections
-        CSV with columns row and label, as the page saves it: these labels are certain.
+        CSV with the columns row and label, as the page saves it. These labels are
+        certain.
     gold
-        Column with the true labels of a random sample of rows, empty elsewhere: they
-        are certain, and estimate how many labels are right.
+        Column with the true labels of a random sample of rows, empty elsewhere. They
+        are certain, and give an estimate of the accuracy.
     miss_rate
-        Share of rows whose labels are wrong, such as 0.1; auto estimates it from
-        --gold, or where every row has one label. Columns wrong and look say which rows
-        to look at first.
+        Share of rows whose labels are wrong, such as 0.1. auto estimates it from --gold
+        or, if every row has one label, from the data. The columns wrong and look rank
+        the rows to review.
     """
     rate: Any = _input.parse_amount(miss_rate, "--miss-rate")
     output.check(data, options.votes, corrections, html=html)
@@ -142,8 +143,8 @@ def _headline(result: "Disambiguation", outcome: dict[str, Any]) -> list[str]:
         )
     elif rate is None and outcome["annotators"] is None:
         lines.append(
-            "Every row has one label, so that there was nothing to choose; --miss-rate "
-            "auto finds labels that are probably wrong."
+            "Every row has one label: nothing to choose. Use --miss-rate auto to find "
+            "labels that are probably wrong."
         )
         return lines
     agree = outcome["halves_agree"]
@@ -166,8 +167,8 @@ def _headline(result: "Disambiguation", outcome: dict[str, Any]) -> list[str]:
         first, second, lift = outcome["together"][0]
         lines.append(
             f"False labels are not independent of the true one: {second!r} comes with "
-            f"{first!r} {lift:.1f} times as often as by chance, so that confidences "
-            "are too high. Check some of these rows."
+            f"{first!r} {lift:.1f} times as often as by chance. Confidences are too "
+            "high; check some of these rows."
         )
     if rate is None:
         return lines
@@ -176,9 +177,9 @@ def _headline(result: "Disambiguation", outcome: dict[str, Any]) -> list[str]:
     if rate.low < rate.high:
         share = f"about {rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%})"
     lines.append(
-        f"Labels of {len(errors)} rows are probably wrong; the share of wrong labels "
-        f"is taken for {share}. The column look says in which order to look at rows"
-        + (", first at:" if len(errors) else ".")
+        f"Labels of {len(errors)} rows are probably wrong, at an assumed share of "
+        f"{share}. The column look ranks the rows to review"
+        + (", starting with:" if len(errors) else ".")
     )
     for i in errors[:_FIRST_ERRORS]:
         given = "|".join(map(str, result.classes[result.candidates[i]]))

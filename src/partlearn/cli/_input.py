@@ -26,8 +26,9 @@ _VOTE_NAMES = {
 }
 
 UNTESTED = (
-    "With so few labels, and hardly a row with a single one, this cannot be tested: "
-    "the lower end takes labels for guesses among the candidates. Check some rows."
+    "With so few labels, and hardly any row with a single one, this cannot be tested: "
+    "the lower end is the accuracy of a random guess among the candidates. Check some "
+    "rows."
 )
 
 

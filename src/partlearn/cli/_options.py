@@ -56,43 +56,42 @@ def _column(which: str) -> Any:
 
 @dataclass(frozen=True)
 class DataOptions:
-    """What a command was told about its data: every field is an option.
+    """Options of a command about its data; every field is one.
 
     Attributes
     ----------
     labels
-        Column of candidate sets (cat|dog, lists, cat:0.7|dog:0.3), or several of
-        raters, marks or weights, separated by commas. ARFF: label attributes, their
-        number (-6: the last six) or an .xml.
+        Column of candidate sets (cat|dog, lists, cat:0.7|dog:0.3), or several columns
+        of raters, marks or weights, separated by commas. For ARFF: the label
+        attributes, their number (-6: the last six) or an .xml file.
     raters
-        Columns of labels, one column per rater, separated by commas: instead of
-        --labels.
+        Columns of labels, one per rater, separated by commas. Replaces --labels.
     weights
-        Columns named after labels that hold their weights or probabilities, separated
-        by commas: instead of --labels.
+        Columns of weights or probabilities, each named after its label, separated by
+        commas. Replaces --labels.
     marks
-        Columns named after labels that hold 1 or yes where a label is possible,
-        separated by commas: instead of --labels.
+        Columns with 1 or yes for each possible label, each named after its label,
+        separated by commas. Replaces --labels.
     votes
-        Long table of labels, one line per row, annotator and label; the row by its
-        number from 0, or by the column --id. --labels names the three columns.
+        Long table with one line per row, annotator and label. Rows are given by number,
+        from 0, or by the column --id; --labels names the three columns.
     truth
-        Column of true labels: never learned from.
+        Column of true labels; never used for training.
     sep
-        What separates labels in a column; | ; and , are found without it. none: each
-        cell is one label.
+        Separator of labels within a cell; | ; and , are recognized. none: each cell is
+        one label.
     encoding
-        Encoding of a table of text, such as latin-1 or gbk; UTF-8 and UTF-16 are found
-        without it.
+        Encoding of a text file, such as latin-1 or gbk; UTF-8 and UTF-16 are
+        recognized.
     task
-        single: one label of a row is true (default). tags: several may be. Of matrices
-        also pll, pml, multiclass or multilabel.
+        single (default): one label of each row is true. tags: several may be. For
+        matrices also pll, pml, multiclass or multilabel.
     id
-        Column that names the rows, kept beside results; repeatable.
+        Column that names the rows, copied to the result; may be repeated.
     bag
-        Column of the bag of a row, such as the photograph of a face: rows of a bag
-        share one list, and each of its labels belongs to one of them. runs: neighboring
-        rows with equal sets are a bag.
+        Column of bags, such as the photograph of each face: the rows of a bag share one
+        list of labels, and each label belongs to at least one of them. runs: each run
+        of rows with equal sets is a bag.
     """
 
     labels: str | None = None
@@ -136,14 +135,14 @@ class DataOptions:
 
 @dataclass(frozen=True)
 class Output:
-    """Where a command writes its table, and how it tells of it.
+    """Where a command writes its table, and how it reports the result.
 
     Attributes
     ----------
     out
         Table to write: .csv, .tsv, .parquet or .jsonl; - is standard output.
     safe_csv
-        For spreadsheets: text that looks like a formula gets a quotation mark.
+        Put a quotation mark before text that a spreadsheet would take for a formula.
     """
 
     out: Path
@@ -166,7 +165,7 @@ class Output:
         return TableWriter(self.out, safe_csv=self.safe_csv)
 
     def report(self, facts: dict[str, Any], *lines: str) -> None:
-        """Say what was done, on another stream than the table's."""
+        """Print a summary, on another stream than the table."""
         if self.as_json:
             print_json({**facts, "out": str(self.out)})
             return
@@ -219,7 +218,7 @@ def with_options(
 
 
 def _documented(subject: Any) -> tuple[str, dict[str, str]]:
-    """Docstring without its list of parameters, and what that says of each."""
+    """Docstring without its list of parameters, and the help of each parameter."""
     text, _, listed = (inspect.getdoc(subject) or "").partition("\n----------\n")
     helps: dict[str, str] = {}
     name = ""

@@ -43,16 +43,16 @@ def reduce(
 ) -> None:
     """Project the features onto a few directions learned from candidate sets.
 
-    Columns that are not features stay in the table. Text, categories, dates and missing
-    values are encoded as `partlearn train` does. With --task tags, the tags of a row
-    count as shares that sum to one.
+    Other columns stay in the table. Text, categories, dates and missing values are
+    encoded as in `partlearn train`. With --task tags, the tags of a row are weighted
+    equally, with a sum of one.
 
     Parameters
     ----------
     method
         Reducer, such as cenda.
     n_components
-        Columns to keep: 12, 0.99 or auto.
+        Number of directions (12), share of the dependence (0.99), or auto.
     """
     params = _params(param, "n_components", "--n-components", n_components)
     _run("reducer", data, output, method, params, options, save, load)
@@ -70,19 +70,19 @@ def select(
     save: Save = None,
     load: Load = None,
 ) -> None:
-    """Keep the features that tell the labels apart.
+    """Select the features that distinguish the labels.
 
-    Text, categories, dates and missing values are encoded as `partlearn train` does; a
-    column is kept as it is if one of the features made of it is chosen. With --task
-    tags, the selector is TRACE unless --method names another one for tags.
+    Text, categories, dates and missing values are encoded as in `partlearn train`; a
+    column is kept unchanged if one of its encoded features is selected. With --task
+    tags, the default selector is TRACE.
 
     Parameters
     ----------
     method
         Selector, such as saute.
     n_features
-        Features to keep: 12, 15% or auto, which tries sizes on held-out rows and is
-        meant where nothing is said.
+        Number of features (12), share (15%), or auto: chosen on held-out rows, the
+        default.
     """
     params = _params(param, "n_features_to_select", "--n-features", n_features)
     _run("selector", data, output, method, params, options, save, load)

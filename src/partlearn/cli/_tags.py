@@ -16,7 +16,7 @@ def tag_score_table(scores: "list[TagQuality]", how: str) -> str:
     width = max(len(title), *(len(score.name) for score in scores))
     known = any(score.true_precision is not None for score in scores)
     lines = [
-        f"How well tags of new rows are ranked, on rows held out ({how}):",
+        f"Ranking of the tags of new rows, estimated on held-out rows ({how}):",
         f"{title:<{width}}  listed tags" + "  true tags" * known,
     ]
     for score in scores:

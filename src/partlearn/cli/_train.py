@@ -40,13 +40,14 @@ def train(
     scheduler: str | None = None,
     as_json: _options.Json = False,
 ) -> None:
-    """Learn labels from a table and save the model.
+    """Train a classifier on a table and save it.
 
-    Says what each column was taken for, and how good labels of new rows will be: the
-    share that hits a candidate and the approximated accuracy on rows held out, beside a
-    random label, the most frequent one, and the same learner on the rows with a single
-    candidate; and by label. Of more than 25,000 rows a part is held out once, unless
-    folds are asked for; nothing of Parquet files that are read block by block.
+    Prints the kind of each column, and estimates the quality of labels of new rows on
+    held-out rows: the share of predictions that are candidates, and the approximated
+    accuracy, also by label. Baselines are a random label, the most frequent label, and
+    the same learner on rows with a single candidate. Without --folds, only a part of
+    more than 25,000 rows is held out, once. No rows are held out from Parquet files
+    that are read block by block.
 
     Parameters
     ----------
@@ -58,30 +59,29 @@ def train(
     method
         Learner, or reducer in front of PL-KNN.
     estimator
-        A classifier that model files hold instead, such as
-        sklearn.linear_model:LogisticRegression.
+        Another classifier, such as sklearn.linear_model:LogisticRegression.
     groups
-        Column that says which rows belong together, such as the customer: they are held
-        out together where the accuracy is estimated, and the column is not a feature.
+        Column of groups, such as the customer. Rows of a group are held out together;
+        the column is not a feature.
     gold
-        Column with the true labels of a random sample of rows, empty elsewhere: they
-        are certain, and estimate how good labels of new rows will be.
+        Column with the true labels of a random sample of rows, empty elsewhere. They
+        are certain, and give an estimate of the accuracy on new rows.
     weight
-        Column with weights of the rows; not a feature.
+        Column of sample weights; not a feature.
     class_weight
-        balanced, or label=weight, repeated: how much missing a label costs.
+        balanced, or label=weight, repeated: the cost of missing a label.
     folds
-        Folds that are held out in turn; 0: none. By default 3; of more than 25,000 rows
-        5,000 are held out once, from a model of 20,000.
+        Number of folds; 0 for none. By default 3, or for more than 25,000 rows one
+        split into 20,000 training rows and 5,000 test rows.
     time
-        Column of dates or numbers: the estimate is of later rows, by models of earlier
-        ones. It stays a feature; --ignore leaves it out.
+        Column of dates or numbers. Models are trained on earlier rows and tested on
+        later ones. The column remains a feature, unless --ignore names it too.
     corrections
-        CSV with columns row and label, as the label report saves it: these labels are
-        certain.
+        CSV with the columns row and label, as the label report saves it. These labels
+        are certain.
     scheduler
-        Address of a Dask scheduler (tcp://...) whose workers read and fit Parquet files
-        block by block.
+        Address of a Dask scheduler (tcp://HOST:PORT). Its workers read and fit Parquet
+        files block by block.
     """
     from partlearn import PartialClassifier, tables
     from partlearn.persistence import check_model, save_model
@@ -226,17 +226,17 @@ def _how(folds: int, time: str | None, most: int | None) -> str:
         drawn = "later rows" if time else "rows"
         return (
             f"up to {most // 5:,} {drawn}, once, by a model of {most - most // 5:,}; "
-            "the saved model learned from all"
+            "the saved model is trained on all"
         )
     return f"{folds} later parts" if time else f"{folds} folds"
 
 
 def _score_table(scores: "list[QualityScore]", how: str) -> str:
-    title = "share of labels that are"
+    title = "share of predictions"
     width = max(len(title), *(len(score.name) for score in scores))
     known = any(score.accuracy is not None for score in scores)
     lines = [
-        f"How good labels of new rows will be, on rows held out ({how}):",
+        f"Quality of labels of new rows, estimated on held-out rows ({how}):",
         f"{title:<{width}}  candidates  likely right" + "     right" * known,
     ]
     for score in scores:
@@ -251,13 +251,12 @@ def _score_table(scores: "list[QualityScore]", how: str) -> str:
     quality = scores[0].gold
     if quality is not None:
         lines.append(
-            f"Of {quality.n_gold} known labels {quality.n_right} were predicted "
-            f"without knowing them: about {quality.accuracy:.1%} of new rows will be "
-            f"right ({quality.level:.0%} interval {quality.low:.1%} to "
-            f"{quality.high:.1%})."
+            f"{quality.n_right} of {quality.n_gold} known labels, held out, were "
+            f"predicted: the accuracy on new rows is about {quality.accuracy:.1%} "
+            f"({quality.level:.0%} interval {quality.low:.1%} to {quality.high:.1%})."
         )
     lines.append(
-        "Likely right holds if false labels are independent of the true one; "
+        "Likely right assumes that false labels are independent of the true one: "
         + _assumption(scores[0])
     )
     if scores[0].overconfident:
@@ -279,7 +278,7 @@ def _label_lines(score: "QualityScore", known: bool) -> list[str]:
     for c in shown:
         line = f"{c.label!s:<{width}}  {c.n_rows:5.0f}  "
         if c.recall != c.recall:
-            lines.append(f"{line}    ?  not known: it may stand for another label")
+            lines.append(f"{line}    ?  unknown: confused with another label")
             continue
         right = (
             f"{c.precision:.3f}" if c.precision == c.precision else "never predicted"
@@ -292,13 +291,13 @@ def _label_lines(score: "QualityScore", known: bool) -> list[str]:
 def _assumption(score: "QualityScore") -> str:
     """Say what the candidate sets tell about the assumption behind the estimate."""
     if not score.tested:
-        return f"hence a range. {_input.UNTESTED}"
+        return f"the lower end does not. {_input.UNTESTED}"
     if not score.together:
         return "the candidate sets do not contradict it."
     first, second, lift = score.together[0]
     return (
-        f"they are not: {second!r} comes with {first!r} {lift:.1f} times as often as "
-        "by chance. Such labels count as guesses at the lower end."
+        f"they are not. {second!r} comes with {first!r} {lift:.1f} times as often as "
+        "by chance; the lower end counts such labels as guesses."
     )
 
 
@@ -342,10 +341,9 @@ def predict(
 ) -> None:
     """Label the rows of a table with a saved model.
 
-    One line per row: the id columns of the training table (or the row number), the
-    label and its probability, the runner-up, and how the row differs from the training
-    rows, if it does. Rows are read and written in blocks; nothing is left behind when
-    it is interrupted.
+    The result has one line per row: the id columns of the training table or the row
+    number, the label and its probability, the runner-up, and differences from the
+    training rows, if any. Rows are read and written in blocks.
 
     Parameters
     ----------
@@ -356,17 +354,17 @@ def predict(
     encoding
         Encoding of a table of text, such as latin-1 or gbk.
     labels
-        Column with the candidates of the new rows, such as a caption: the label is one
-        of them.
+        Column with the candidates of the new rows, such as the names in a caption. Each
+        label is one of them.
     bag
-        Column of the bag whose rows share the list in --labels; runs: neighboring rows
-        with equal sets. All rows are read at once.
+        Column of bags, whose rows share the list in --labels. runs: each run of rows
+        with equal sets is a bag. All rows are read at once.
     coverage
-        Add a column labels: a set that holds the true label with this probability, such
-        as 0.9, estimated on rows held out in training.
+        Add a column labels with a set that contains the true label with this
+        probability, such as 0.9. Calibrated on rows held out in training.
     accuracy
-        Leave the label empty where labels of this accuracy, such as 0.95, cannot be
-        expected, estimated on rows held out in training.
+        Leave labels empty whose expected accuracy is below this, such as 0.95.
+        Calibrated on rows held out in training.
     """
     from partlearn import PartialClassifier
     from partlearn.io import table_blocks
@@ -412,8 +410,8 @@ def predict(
     if accuracy is not None:
         facts["without_label"] = without
         lines.append(
-            f"{without} rows got no label: for an accuracy of {accuracy:g} they are "
-            "not certain enough."
+            f"{without} rows have no label: they are not certain enough for an "
+            f"accuracy of {accuracy:g}."
         )
     if coverage is not None:
         facts["mean_set_size"] = in_sets / max(n, 1)
@@ -425,11 +423,11 @@ def predict(
         known = model.calibration_.known_rows(coverage)
         facts["calibrated_on_known"] = known
         lines.append(
-            f"The coverage is calibrated on {known} known labels: it holds for new "
+            f"The coverage is calibrated on {known} known labels. It holds for new "
             "rows of the same distribution as the training rows."
             if known
-            else "The coverage is approximate: it is as good as the probabilities of "
-            "the model. Known labels of a random sample of rows make it hold: "
-            "`partlearn train --gold COLUMN`."
+            else "The coverage is approximate: it relies on the probabilities of the "
+            "model. To guarantee it, train with known labels of a random sample of "
+            "rows: `partlearn train --gold COLUMN`."
         )
     output.report(facts, *lines)

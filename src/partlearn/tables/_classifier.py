@@ -85,19 +85,18 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         group are held out together in the estimate of quality and in the folds of
         methods with groups.
     bags : str, default=None
-        Column of the bag: rows with the same value share one list of labels, such as
-        the photograph of a face: each label of the list belongs to at least one of
-        them. No feature. "runs" stands for runs of rows with equal sets, unless a
-        column is called so. For methods whose `fit` takes bags; see
+        Column of bags, such as the photograph of each face. The rows of a bag share one
+        list of labels, and each label belongs to at least one of them. The column is
+        not a feature. "runs" stands for runs of rows with equal sets, unless a column
+        has this name. For methods whose `fit` takes bags; see
         :func:`~partlearn.candidates.bag_confidence`.
     gold : str, default=None
-        Column with the true labels of a random sample of rows, empty elsewhere: no
-        feature. They are certain in training, also in rows without other labels;
-        :func:`~partlearn.tables.estimate_quality` estimates the accuracy from them,
-        with an interval, and calibrates prediction sets by them.
+        Column with the true labels of a random sample of rows, empty elsewhere; not a
+        feature. These labels are certain in training.
+        :func:`~partlearn.tables.estimate_quality` uses them for an interval of the
+        accuracy and to calibrate prediction sets.
     weight : str, default=None
-        Column with weights of the rows, for methods whose `fit` takes weights: no
-        feature.
+        Column of sample weights, for methods whose `fit` takes them; not a feature.
     task : {"single", "tags"}, default="single"
         Whether one of the labels of a row is true, or any number of them: tags. Tags
         are learned by
@@ -504,7 +503,8 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         columns = columns_of(X)
         if self._several:
             return tag_probabilities(self.estimator_, self.encoder_.transform(columns))
-        return self._probabilities(columns, self.encoder_.transform(columns))
+        unknown = self.encoder_.unknown(columns)
+        return self._probabilities(self.encoder_.transform(columns), *unknown)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most likely labels.

@@ -14,6 +14,7 @@ from partlearn._arguments import argument
 from partlearn._typing import Indices
 from partlearn.candidates import (
     Evidence,
+    Tags,
     check_evidence,
     is_missing,
     one_label_each,
@@ -146,7 +147,7 @@ def read_labels(
         cells = {"y": np.array([as_text(value) for value in y], dtype=object)}
         return label_evidence(cells, ["y"], sep=sep, empty=empty), []
     if names is None:
-        return _aligned(y, row_count(columns)), []
+        return aligned(check_evidence(y), y, row_count(columns)), []
     form = y.form if isinstance(y, LabelColumns) else None
     return label_evidence(columns, names, sep=sep, form=form, empty=empty), names
 
@@ -216,23 +217,40 @@ def warn_unknown_truth(truth: NDArray[Any], classes: NDArray[Any]) -> None:
         )
 
 
-def _aligned(y: Any, n: int) -> Evidence:
-    """Evidence whose `rows` are rows of the table.
+def aligned(labels: Any, y: Any, n: int) -> Any:
+    """Evidence or tags whose `rows` are rows of the table.
 
-    Where there is evidence for as many rows as the table has, it is for these, even if
-    rows of some larger table were left out before. Only evidence says of which rows it
-    is where there are fewer.
+    Where there are labels for as many rows as the table has, they are for these, even
+    if rows of some larger table were left out before. Of fewer rows, only evidence and
+    tags say which ones they are.
+
+    Parameters
+    ----------
+    labels : Evidence or Tags
+        Labels that were read.
+    y : object
+        Labels as the caller gave them.
+    n : int
+        Number of rows of the table.
+
+    Returns
+    -------
+    labels : Evidence or Tags
+        A copy where the rows had to be numbered anew.
     """
-    evidence = check_evidence(y)
-    if len(evidence) == n:
-        evidence = copy(evidence)
-        evidence.rows = np.arange(n)
-    elif y is not evidence or len(evidence) > n or evidence.rows.max() >= n:
+    if len(labels) == n:
+        labels = copy(labels)
+        labels.rows = np.arange(n)
+    elif (
+        not isinstance(y, Evidence | Tags)
+        or len(labels) > n
+        or labels.rows.max(initial=0) >= n
+    ):
         raise ValueError(
-            f"The table has {n} rows, the labels have {len(evidence)}; give one label "
+            f"The table has {n} rows, the labels have {len(labels)}; give one label "
             "for each row."
         )
-    return evidence
+    return labels
 
 
 def check_index(X: Any, **given: Any) -> None:

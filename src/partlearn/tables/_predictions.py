@@ -19,6 +19,7 @@ from partlearn.tables._column_kinds import as_names
 from partlearn.tables._labels import read_labels
 from partlearn.tables._tags import told_tags
 
+Masks = dict[str, Mask]  # rows, by column
 _FAR = "far from all training rows"
 
 
@@ -49,10 +50,9 @@ class PredictionsMixin:
         """What the largest of decides."""
         return P if self.class_weights_ is None else P * self.class_weights_
 
-    def _probabilities(self, columns: Columns, Z: Array) -> Array:
+    def _probabilities(self, Z: Array, missing: Masks, unread: Masks) -> Array:
         """Probabilities, closer to the shares of the labels the less is known."""
         P = np.asarray(self.estimator_.predict_proba(Z))
-        missing, unread = self.encoder_.unknown(columns)
         unknown = {name: missing[name] | unread[name] for name in missing}
         gaps = np.stack(list(unknown.values()))
         new = [unknown[name] | False for name in self.always_known_]
@@ -80,7 +80,9 @@ class PredictionsMixin:
         """
         check_is_fitted(self)
         columns = columns_of(X)
-        P = self._probabilities(columns, self.encoder_.transform(columns))
+        P = self._probabilities(
+            self.encoder_.transform(columns), *self.encoder_.unknown(columns)
+        )
         return self._checked_calibration().sets(P, coverage)
 
     def _checked_calibration(self) -> Calibration:
@@ -161,6 +163,7 @@ class PredictionsMixin:
         check_is_fitted(self)
         columns = columns_of(X)
         Z = self.encoder_.transform(columns)
+        unknown = self.encoder_.unknown(columns)
         if self._several:
             if y is not None or bags is not None or coverage or accuracy:
                 raise ValueError(
@@ -171,7 +174,7 @@ class PredictionsMixin:
             form = getattr(self, "tag_form_", None)
             told = told_tags(self.estimator_, Z, self.classes_, form)
         else:
-            P = self._probabilities(columns, Z)
+            P = self._probabilities(Z, *unknown)
             if y is not None:
                 P = self._given_list(P, columns, y, bags)
             elif bags is not None:
@@ -180,7 +183,7 @@ class PredictionsMixin:
             told |= self._calibrated_columns(
                 P, told["label"], coverage, accuracy, given_candidates=y is not None
             )
-        told["unlike"] = self._unlike(columns, Z)
+        told["unlike"] = self._unlike(columns, Z, *unknown)
         names = [name for name in as_names(self.id) if name in columns]
         rows = np.arange(len(Z))
         head = {n: columns[n] for n in names} if names else {"row": rows}
@@ -238,13 +241,14 @@ class PredictionsMixin:
         pandas = import_optional("pandas", "data frames")
         return pandas.DataFrame(self.predictions(X, y, bags=bags))
 
-    def _unlike(self, columns: Columns, Z: Array) -> NDArray[Any]:
+    def _unlike(
+        self, columns: Columns, Z: Array, missing: Masks, unread: Masks
+    ) -> NDArray[Any]:
         reasons: list[list[str]] = [[] for _ in range(len(Z))]
         for name, mask in self.encoder_.unseen(columns).items():
             for i in np.flatnonzero(mask):
                 reasons[i].append(name)
         said = [[f"unusual {', '.join(names)}"] if names else [] for names in reasons]
-        missing, unread = self.encoder_.unknown(columns)
         for name, mask in unread.items():
             for i in np.flatnonzero(mask):
                 cell = str(columns[name][i])[:40]

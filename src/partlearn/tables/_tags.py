@@ -13,26 +13,26 @@ from sklearn.metrics import roc_auc_score
 
 from partlearn._arguments import argument
 from partlearn._typing import Array, Indices, Mask
-from partlearn.candidates import Evidence, Tags, check_tags
+from partlearn.candidates import Tags, check_tags
 from partlearn.io import (
     AmbiguousDataError,
     LabelColumns,
     TagForm,
     columns_of,
+    row_count,
     tag_columns,
 )
 from partlearn.metrics import average_precision
-from partlearn.tables._labels import named_columns
+from partlearn.tables._labels import aligned, named_columns
 from partlearn.tables._splits import held_out_models
 
 _LIST = re.compile(r"\[[^\[\]]+,[^\[\]]+\]")
 _PLAIN = TagForm("sets", ["tags"])
 
 CANNOT = (
-    "Without true tags it can be estimated how well the listed tags of new rows are "
-    "ranked. It cannot be estimated how many listed tags are true, nor how many true "
-    "tags are missing: the same lists arise from few true tags and many false ones as "
-    "from the reverse."
+    "Without true tags, only the ranking of the listed tags of new rows can be "
+    "estimated. The shares of false and of missing tags cannot: few true tags with many "
+    "false ones give the same lists as the reverse."
 )
 
 
@@ -67,17 +67,8 @@ def read_tags(
     Tags(2 rows, 2 tags, 1.5 listed a row)
     """
     names = named_columns(columns, y)
-    n = len(next(iter(columns.values())))
     if names is None:
-        tags = check_tags(y)
-        if len(tags) == n and not isinstance(y, Evidence):
-            tags = Tags(tags.weights, tags.classes, n_seen=tags.n_seen)
-        elif len(tags) > n or tags.rows.max(initial=0) >= n:
-            raise ValueError(
-                f"The table has {n} rows, the tags have {len(tags)}; give one for each "
-                "row."
-            )
-        return tags, [], _PLAIN
+        return aligned(check_tags(y), y, row_count(columns)), [], _PLAIN
     form = y.form if isinstance(y, LabelColumns) else None
     tags, written = tag_columns(columns, names, sep=sep, form=form)
     tags.read_as = written.describe(tags)
