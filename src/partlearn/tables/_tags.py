@@ -31,8 +31,8 @@ _PLAIN = TagForm("sets", ["tags"])
 
 CANNOT = (
     "Without true tags, only the ranking of the listed tags of new rows can be "
-    "estimated. The shares of false and of missing tags cannot: few true tags with many "
-    "false ones give the same lists as the reverse."
+    "estimated. The shares of false and of missing tags cannot: few true tags with "
+    "many false ones give the same lists as the reverse."
 )
 
 
