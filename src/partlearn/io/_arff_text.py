@@ -13,7 +13,7 @@ from typing import Any
 from xml.parsers import expat
 
 from partlearn._sizes import SIZES
-from partlearn.io._errors import DataFormatError, DataLimitError, located
+from partlearn.io._errors import DataFormatError, DataLimitError, damage, located
 
 _NAME = re.compile(
     r"""\s*(?: '((?:[^'\\]|\\.)*)' | "((?:[^"\\]|\\.)*)" | (\S+) )\s*(.*)""", re.VERBOSE
@@ -178,12 +178,8 @@ def mulan_labels(path: Path) -> list[str]:
     parser.EndElementHandler = end
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
-    try:
+    with located(path=path), damage("the XML is damaged"):
         parser.Parse(path.read_bytes(), True)
-    except (expat.ExpatError, ValueError, LookupError) as error:
-        if isinstance(error, DataFormatError):
-            raise
-        raise DataFormatError(f"the XML is damaged ({error})", path=path) from error
     if not names:
         raise DataFormatError("the XML has no labels", path=path)
     return names

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn.candidates import Evidence, Votes, from_votes, from_weights
-from partlearn.io._errors import DataFormatError
+from partlearn.io._errors import DataFormatError, damage
 
 # Arrays of an npz file that hold evidence; its note says which of the two forms.
 KEYS = ("weights", "votes", "annotators", "known")
@@ -76,7 +76,7 @@ def read_evidence(arrays: dict[str, Any], m: int, names: list[str]) -> Evidence:
     labels : Evidence
         Weights or votes.
     """
-    try:
+    with damage("the evidence is damaged"):
         if "weights" in arrays:
             W = arrays["weights"]
             W = np.asarray(W.toarray() if hasattr(W, "toarray") else W)
@@ -102,8 +102,6 @@ def read_evidence(arrays: dict[str, Any], m: int, names: list[str]) -> Evidence:
         if len(places) and known.max() >= len(names):
             raise ValueError(f"a known label is beyond the {len(names)} classes")
         return votes.with_known({int(i): names[known[i]] for i in places})
-    except (ValueError, TypeError, KeyError) as error:
-        raise DataFormatError(f"the evidence is damaged ({error})") from error
 
 
 def _triples(table: Any, *sizes: int) -> list[NDArray[Any]]:

@@ -15,14 +15,13 @@ from sklearn.utils import Bunch
 from partlearn._arguments import argument
 from partlearn._typing import Mask
 from partlearn.io._bunch import class_codes, make_bunch, one_hot
-from partlearn.io._errors import DataFormatError
+from partlearn.io._errors import DataFormatError, damage
 from partlearn.io._files import expand
 from partlearn.io._options import Budget, ReadOptions
 
 _MAX_INDEX = 2**31 - 2
 # A row that lists labels, or has none and begins with a column.
 _SEVERAL = re.compile(rb"^[ \t]*[^\s#]*[,:]", re.MULTILINE)
-_DAMAGE = (ValueError, OverflowError, IndexError, UnicodeError, TypeError, MemoryError)
 
 
 def read_libsvm(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
@@ -31,10 +30,8 @@ def read_libsvm(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     several = _SEVERAL.search(data) is not None
     # One pair takes at least four characters and becomes 16 bytes.
     budget.charge(4 * len(data), "the data matrix")
-    try:
+    with damage("the rows cannot be read"):
         X, y = load_svmlight_file(BytesIO(data), multilabel=several)
-    except _DAMAGE as error:
-        raise DataFormatError(f"the rows cannot be read ({error})") from error
     if not X.shape[0]:
         raise DataFormatError("the file has no rows")
     if X.shape[1] > _MAX_INDEX:
