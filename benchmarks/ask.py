@@ -48,6 +48,8 @@ SETS = {
     "yeast_uci": 3,
     "usps": 2,
 }
+TITLES = {"labelme": "LabelMe", "music_genre": "music", "lost": "Lost"}
+TITLES |= {"birdsong": "Bird Song", "yeast_uci": "Yeast", "usps": "USPS"}
 BATCH = 50
 MOST, MOST_VOTES = 200, 500  # rows asked at most
 ROUNDS = (50, 100, 200)  # rows asked at once, or where accuracy is measured
@@ -172,7 +174,8 @@ def mean(lines: list[Cell], measure: str, asked: int) -> float:
 
 Curves = dict[tuple[str, str], list[Cell]]
 COLUMNS = [
-    *((f"{n} answers", "labels", n) for n in (0, 50, 100, 200, 300)),
+    ("0 answers", "labels", 0),
+    *((str(n), "labels", n) for n in (50, 100, 200, 300)),
     *((f"{n} in one round", "at once", n) for n in (100, 200)),
     *((f"new rows: {n}", "new", n) for n in (0, 100, 200)),
 ]
@@ -181,21 +184,21 @@ COLUMNS = [
 def curves_table(curves: Curves) -> list[list[str]]:
     table = [["data (rows)", "order", *(head for head, *_ in COLUMNS)]]
     for (name, rule), lines in curves.items():
-        row = [f"{name} ({lines[0]['rows']})", rule]
+        row = [f"{TITLES[name]} ({lines[0]['rows']})", rule]
         table.append(row + [share(mean(lines, of, n)) for _, of, n in COLUMNS])
     return table
 
 
 def gain_table(curves: Curves) -> list[list[str]]:
     ends = range(BATCH, 301, BATCH)
-    table = [["data", "", *(f"answers {n - BATCH + 1} to {n}" for n in ends)]]
+    table = [["data", "", *(f"{n - BATCH + 1} to {n}" for n in ends)]]
     for (name, rule), lines in curves.items():
         for measure in (
             ("expected", "at most", "brought") if rule == "rank_rows" else ()
         ):
             found = [mean(lines, measure, n) for n in ends]
             texts = ["" if np.isnan(value) else f"{value:.0f}" for value in found]
-            table.append([name, measure, *texts])
+            table.append([TITLES[name], measure, *texts])
     return table
 
 
