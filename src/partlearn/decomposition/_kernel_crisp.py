@@ -226,8 +226,8 @@ class KernelCRISP(
     1.0
     """
 
-    # Seen on zeros and ones: rounding decides when the iterations end. Positions then
-    # move by 2e-4 of the largest, confidences by 5e-5.
+    # Seen on zeros and ones: positions move by 2e-4 of the largest, confidences by
+    # 5e-5. Probably rounding decides when the iterations end.
     _ties_follow = ("columns", "classes")
     __state_types__ = POOLED_STATE
     #: Training rows are placed by models without them; see `reduced_rows`.

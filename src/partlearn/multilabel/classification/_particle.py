@@ -48,13 +48,13 @@ class BaseParticle(BaseMultilabelClassifier):
     def _stage_one(self, X: Any, C: Mask) -> Credible:
         rng = check_random_state(self.random_state)
         kept, X, A = drop_empty(X, C)
-        # Equally near rows are taken, and folds drawn, in the order of their content.
-        order, _ = settled_orders(X, A)
+        # Ties of distances follow the content of rows and columns, as the folds do.
+        order, columns = settled_orders(X, A)
         kept, X, A = kept[order], X[order], A[order]
         std = column_moments(X)[1]
         factor = inverse_scale(std) if self.standardize else np.ones_like(std)
         X = sp.csr_array(X @ sp.diags_array(factor)) if sp.issparse(X) else X * factor
-        F, E = self._elicit(X, A, rng)
+        F, E = self._elicit(X[:, columns], A, rng)
         self.labels_, self.credible_ = np.zeros(C.shape), np.zeros(C.shape, dtype=bool)
         self.labels_[kept], self.credible_[kept] = F, E
         self.never_, self.always_ = ~A.any(axis=0), A.all(axis=0)

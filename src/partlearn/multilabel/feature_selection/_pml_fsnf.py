@@ -135,7 +135,7 @@ class PMLFSNF(PMLSelector):
     [0, 1, 2]
     """
 
-    # Of equally near rows, the first are the neighbors.
+    # Seen on zeros and ones; probably of equally near rows the first are neighbors.
     _ties_follow = ("rows",)
     _non_negative = False
     _symmetric = True
