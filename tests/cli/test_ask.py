@@ -129,3 +129,9 @@ def test_rows_of_a_bag_follow_each_other(run, tmp_path, table):
     starts = [b for i, b in enumerate(bags) if i == 0 or b != bags[i - 1]]
     assert len(starts) == len(set(bags))
     assert all("|" in row["candidates"] for row in table(out))
+    # The first bag is asked whole or in part, and each of its rows is worth it.
+    code, text, error = run("ask", path, *words[:5], "1", *words[6:])
+    assert code == 0, error
+    assert len(table(out)) == 1
+    assert "1 rows to label" in text
+    assert "You may stop there" not in text
