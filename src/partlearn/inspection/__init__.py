@@ -22,7 +22,7 @@ from partlearn.inspection._label_report import (
 from partlearn.inspection._paths import ConvergenceDisplay, SelectionPathDisplay
 from partlearn.inspection._reasons import Reasons, explain_labels
 from partlearn.inspection._sureness import CalibrationDisplay, RiskCoverageDisplay
-from partlearn.inspection._tag_report import TagReport, tag_page, tag_report
+from partlearn.inspection._tag_report import tag_page
 
 __all__ = [
     "CalibrationDisplay",

@@ -37,6 +37,7 @@ def label_page(report: LabelReport) -> str:
     return rendered(
         "label_report",
         _embedded(report, places),
+        title=report.title,
         r=report,
         settled=SETTLED,
         open=OPEN,

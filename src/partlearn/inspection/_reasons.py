@@ -98,7 +98,8 @@ def explain_labels(
         One for each row.
     """
     F = result.label_confidence
-    best, rival = _two_best(F[places])
+    ranked = np.argsort(-F[places], axis=1, kind="stable")
+    best, rival = ranked[:, 0], ranked[:, :2][:, -1]
     groups = _separating(X, sources, F)
     changes = np.zeros((len(places), 0))
     if hasattr(estimator, "predict_proba"):
@@ -124,14 +125,6 @@ def explain_labels(
             )
         )
     return reasons
-
-
-def _two_best(F: Array) -> tuple[Indices, Indices]:
-    """Columns of the two largest values of each row; ties take the first."""
-    rows, best = np.arange(len(F)), F.argmax(axis=1)
-    rest = F.copy()
-    rest[rows, best] = -1
-    return best, rest.argmax(axis=1)
 
 
 def _separating(X: Any, sources: Sequence[str], F: Array) -> dict[str, Indices]:
@@ -168,33 +161,28 @@ def _changes(
     If a row has no second label with positive confidence, the rival is the second most
     probable label of the classifier.
     """
-    m, n = F.shape[0], len(places)
+    n = len(places)
+    at = np.arange(n)
     own = _dense(X[places])
     P = _probabilities(estimator, own, X)
     others = P.copy()
-    others[np.arange(n), best] = -1
+    others[at, best] = -1
     alone = (F[places] > 0).sum(axis=1) < 2
     rival = np.where(alone, others.argmax(axis=1), rival)
-    drawn = np.random.RandomState(0).permutation(m)[:n_draws]
-    values = _dense(X[drawn])
+    drawn = _dense(X[np.random.RandomState(0).permutation(len(F))[:n_draws]])
+
+    def log_odds(P: Array) -> Array:
+        logs = np.log(np.maximum(P, _LEAST))
+        return np.asarray(logs[at, ..., best] - logs[at, ..., rival])
+
+    before = log_odds(P)
     changes = np.zeros((n, len(groups)))
-    at = np.arange(n)
     for g, group in enumerate(groups):
         replaced = np.repeat(own, len(drawn), axis=0)
-        replaced[:, group] = np.tile(values[:, group], (n, 1))
+        replaced[:, group] = np.tile(drawn[:, group], (n, 1))
         without = _probabilities(estimator, replaced, X).reshape(n, len(drawn), -1)
-        odds = _log_odds(without, at[:, None], best[:, None], rival[:, None])
-        changes[:, g] = _log_odds(
-            P[:, None], at[:, None], best[:, None], rival[:, None]
-        )[:, 0] - odds.mean(axis=1)
+        changes[:, g] = before - log_odds(without).mean(axis=1)
     return changes, rival
-
-
-def _log_odds(P: Array, rows: Indices, best: Indices, rival: Indices) -> Array:
-    """Log odds of one label over another, (n_rows, n_draws)."""
-    draws = np.arange(P.shape[1])
-    logs = np.log(np.maximum(P, _LEAST))
-    return np.asarray(logs[rows, draws, best] - logs[rows, draws, rival])
 
 
 def _probabilities(estimator: Any, rows: Array, X: Any) -> NDArray[Any]:

@@ -20,7 +20,7 @@ from partlearn._math.linalg import z_scores
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import check_matrix
 from partlearn.candidates import Tags, check_tags
-from partlearn.inspection import tag_page, tag_report
+from partlearn.inspection import tag_page
 from partlearn.io import (
     TagForm,
     atomic_write,
@@ -252,10 +252,7 @@ class TagDisambiguation:
         page : str
             A self-contained HTML page.
         """
-        report = tag_report(
-            self, rows=rows, truth=truth, n_review=n_review, title=title
-        )
-        page = tag_page(report)
+        page = tag_page(self, rows=rows, truth=truth, n_review=n_review, title=title)
         if path is not None:
             with atomic_write(path) as file:
                 file.write(page.encode())
