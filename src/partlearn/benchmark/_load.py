@@ -45,6 +45,8 @@ COLUMNS = {
     "value": "double",
     "text": "string",
 }
+METRIC = list(COLUMNS).index("metric")
+Row = tuple[Any, ...]  # of these columns
 VALUE = 64  # bytes of a value in a frame
 RUN_FORMAT = "partlearn-run/3"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib", "numba", "distributed")
@@ -118,7 +120,7 @@ class Run:
         return scores_of(self.plan, self.frame())
 
 
-def merge(jobs: Sequence[Job], store: Store) -> dict[str, list[Any]]:
+def merge(jobs: Sequence[Job], store: Store) -> list[Row]:
     """Collect the records of jobs and their reductions.
 
     Parameters
@@ -130,10 +132,10 @@ def merge(jobs: Sequence[Job], store: Store) -> dict[str, list[Any]]:
 
     Returns
     -------
-    dict of str to list
-        Columns of the frame. Jobs without a fragment are left out.
+    list of tuple
+        Rows of the frame. Jobs without a fragment are left out.
     """
-    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    rows: list[Row] = []
     reductions: dict[str, Record] = {}
     for job in jobs:
         record = store.get(job.name)
@@ -144,41 +146,36 @@ def merge(jobs: Sequence[Job], store: Store) -> dict[str, list[Any]]:
             if of.name not in reductions:
                 reductions[of.name] = store.get(of.name, arrays=False) or reduced
             reduced = reductions[of.name]
-        which = [*job.columns.values()]
-        values = (
-            *record.values,
-            *((f"reducer_{name}", *rest) for name, *rest in reduced.values),
-        )
-        rows: list[tuple[Any, ...]] = [(p, name, v, "") for name, v, p in values]
+        key = tuple(job.columns.values())
+        of_reducer = ((f"reducer_{name}", *rest) for name, *rest in reduced.values)
+        values = [*record.values, *of_reducer]
+        rows += [(*key, share, name, value, "") for name, value, share in values]
+        warnings = dict.fromkeys([*reduced.warnings, *record.warnings])
+        texts = [("warning", text) for text in warnings]
         if not record.ok:
-            rows.append((None, "error", None, f"{record.error}: {record.message}"))
-            rows.append((None, "traceback", None, record.traceback))
-        texts = dict.fromkeys([*reduced.warnings, *record.warnings])
-        rows += [(None, "warning", None, text) for text in texts]
-        for row in rows:
-            for column, value in zip(columns.values(), (*which, *row), strict=True):
-                column.append(value)
-    return columns
+            error = f"{record.error}: {record.message}"
+            texts = [("error", error), ("traceback", record.traceback), *texts]
+        rows += [(*key, None, name, None, text) for name, text in texts]
+    return rows
 
 
-def _write(path: Path, columns: Mapping[str, Sequence[Any]]) -> Path:
+def _write(path: Path, rows: Sequence[Row]) -> Path:
     """Write a table as Parquet, or CSV without pyarrow."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         target, text = path.with_suffix(".csv"), io.StringIO()
-        writer = csv.writer(text)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+        csv.writer(text).writerows([tuple(COLUMNS), *rows])
         with atomic_write(target) as file:
             file.write(text.getvalue().encode())
         return target
     kinds = COLUMNS.items()
     schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in kinds])
+    columns = [list(column) for column in zip(*rows, strict=True)]
     target = path.with_suffix(".parquet")
     with atomic_write(target) as file:
-        pq.write_table(pa.table(dict(columns), schema=schema), file)
+        pq.write_table(pa.table(columns, schema=schema), file)
     return target
 
 
@@ -244,7 +241,7 @@ def save_run(
     facts: Mapping[str, Any],
     data: Iterable[Mapping[str, Any]],
     absent: Iterable[Mapping[str, str]],
-    columns: Mapping[str, Sequence[Any]],
+    rows: Sequence[Row],
 ) -> Run:
     """Write the files of a finished run.
 
@@ -258,7 +255,7 @@ def save_run(
         From :func:`run_facts`.
     data, absent : iterable of mapping
         Data sets that were there, and those that were not.
-    columns : mapping of str to list
+    rows : sequence of tuple
         From :func:`merge`.
 
     Returns
@@ -267,14 +264,14 @@ def save_run(
         The run as :func:`load_run` reads it.
     """
     # Seconds and bytes apart: two runs of a plan give the same file of results.
-    costs = [name.removeprefix("reducer_") in COSTS for name in columns["metric"]]
     files = []
     for name, wanted in (("results", False), ("timings", True)):
-        part = {
-            key: [v for v, cost in zip(column, costs, strict=True) if cost is wanted]
-            for key, column in columns.items()
-        }
-        if part["id"]:
+        part = [
+            row
+            for row in rows
+            if (row[METRIC].removeprefix("reducer_") in COSTS) is wanted
+        ]
+        if part:
             files.append(_write(store.folder / name, part))
     # Last, and together: an interrupted run keeps the report of the previous one.
     store.write_json("plan.json", asdict(plan))

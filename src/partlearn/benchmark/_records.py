@@ -54,11 +54,6 @@ class Record:
         """Sum of all times."""
         return sum(value for name, value, _ in self.values if name.endswith("_time"))
 
-    @property
-    def repeatable(self) -> tuple[Value, ...]:
-        """Values without seconds and megabytes."""
-        return tuple(value for value in self.values if value[0] not in COSTS)
-
     @classmethod
     def failed(cls, error: BaseException, traceback: str = "") -> Self:
         """Record of work that failed."""

@@ -17,7 +17,7 @@ from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._engines import Call, Engine, SerialEngine
 from partlearn.benchmark._execute import guard, is_limited, within_limits
 from partlearn.benchmark._jobs import Job, Reduction
-from partlearn.benchmark._load import Run, merge, run_facts, save_run
+from partlearn.benchmark._load import METRIC, Run, merge, run_facts, save_run
 from partlearn.benchmark._plan import Plan
 from partlearn.benchmark._records import Record
 from partlearn.benchmark._store import Store
@@ -108,7 +108,7 @@ def run_plan(
         # Read before they are made again.
         damaged = dict(store.damaged)
         work_time = session.run(reductions, pending)
-        columns = merge(jobs, store)
+        rows = merge(jobs, store)
         facts = run_facts(
             task.plan,
             engine,
@@ -116,11 +116,11 @@ def run_plan(
             work_time=work_time,
             n_jobs=len(jobs),
             n_executed=len(pending),
-            n_failed=columns["metric"].count("error"),
+            n_failed=sum(row[METRIC] == "error" for row in rows),
         )
         store.write_json("splits.json", {"splits": session.splits()})
         about = [task.describe(item) for item in data]
-        run = save_run(store, task.plan, facts, about, absent, columns)
+        run = save_run(store, task.plan, facts, about, absent, rows)
     return replace(run, damaged=damaged)
 
 

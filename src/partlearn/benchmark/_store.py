@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from partlearn._arguments import argument
-from partlearn.benchmark._records import Record
+from partlearn.benchmark._records import COSTS, Record
 from partlearn.io import Budget, DataError, Limits, atomic_write, regular_size
 
 _FRAGMENT = re.compile(r"[0-9a-f]{20}\.(json|npz)")
@@ -276,7 +276,8 @@ class Store:
         if fragment is None:
             return None
         record, digest = fragment
-        return replace(record, values=record.repeatable), digest
+        values = tuple(value for value in record.values if value[0] not in COSTS)
+        return replace(record, values=values), digest
 
     def get(self, name: str, *, arrays: bool = True) -> Record | None:
         """Record of a finished job or reduction with its arrays, or None."""
