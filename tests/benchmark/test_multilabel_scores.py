@@ -10,7 +10,7 @@ from sklearn.metrics import (
 )
 
 from partlearn._sizes import SIZES
-from partlearn.benchmark import published_scores
+from partlearn.benchmark import published_figures
 from partlearn.benchmark._protocol import (
     RANKINGS,
     draw_candidates,
@@ -162,11 +162,11 @@ def test_order_of_a_method():
         order_of(Ranked(ranking_=[1, 2], scores_=np.zeros(2)), 0)
 
 
-def test_published_scores():
-    figures = published_scores("PML-FSLA", "4, 5")
+def test_published_figures():
+    figures = published_figures("PML-FSLA", "4, 5")
     assert len(figures) == 160
-    yeast = figures["Yeast", "PML-FSLA", "average_precision"]
+    yeast = figures["Yeast", None, "PML-FSLA", "", "average_precision"]
     assert yeast[:2] == (0.690, 0.0)
-    ablation = published_scores("PML-FSLA", "7")
-    assert np.isnan(ablation["Yeast", "PML-FSLA-q", "micro_f1"][1])
-    assert published_scores("PML-FSLA", "99") == {}
+    ablation = published_figures("PML-FSLA", "7")
+    assert np.isnan(ablation["Yeast", None, "PML-FSLA-q", "", "micro_f1"][1])
+    assert published_figures("PML-FSLA", "99") == {}

@@ -33,10 +33,7 @@ from partlearn.benchmark._plan import (
     Plan,
     TunedPlan,
 )
-from partlearn.benchmark._published import (
-    published_figures,
-    published_scores,
-)
+from partlearn.benchmark._published import published_figures
 from partlearn.benchmark._ranks import (
     FriedmanResult,
     average_ranks,

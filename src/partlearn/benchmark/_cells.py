@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from partlearn._extras import import_optional
 from partlearn.benchmark._plan import MultilabelPlan, Plan, TunedPlan
-from partlearn.benchmark._published import Figure, published_figures, published_scores
+from partlearn.benchmark._published import Figure, published_figures
 from partlearn.benchmark._results import NO_LEARNER, Control, metric_sign
 from partlearn.benchmark._tuned import choose
 
@@ -198,21 +198,18 @@ def _described(frame: Any, by: Sequence[str]) -> Any:
 
 def _figures(plan: Plan) -> Callable[[tuple[Any, ...]], Figure]:
     """Published mean, deviation and number of columns of a cell."""
-    source, unknown = plan.published, (np.nan, np.nan, np.nan)
     many = isinstance(plan, MultilabelPlan)
     methods = (*plan.reducers, *getattr(plan, "classifiers", ()))
     method = {spec.name: spec.published for spec in methods}
-    learner = {spec.name: spec.published for spec in plan.learners}
-    read = published_scores if many else published_figures
-    known: Mapping[Any, Figure] = {}
-    if source:
-        known = read(source["paper"], source["table"])
+    learner = {} if many else {spec.name: spec.published for spec in plan.learners}
+    known: dict[Any, Figure] = {}
+    if source := plan.published:
+        known = published_figures(source["paper"], source["table"])
 
     def find(cell: tuple[Any, ...]) -> Figure:
         _, data, r, _, by, name, metric = cell
-        if many:
-            return known.get((data, method.get(name, ""), metric), unknown)
-        key = (data, None if r == NO_R else r, method.get(name), learner.get(by))
-        return known.get(key, unknown)
+        r = None if many or r == NO_R else r
+        key = data, r, method.get(name, ""), learner.get(by, ""), metric
+        return known.get(key, (np.nan, np.nan, np.nan))
 
     return find

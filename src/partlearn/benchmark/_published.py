@@ -3,84 +3,54 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import csv
-from collections.abc import Iterator
 from importlib import resources
 
+# Data set, r, method, learner and metric. Multi-label scores have no r and no learner.
+Key = tuple[str, float | None, str, str, str]
 # Mean and deviation as printed, and the number of dimensions; NaN where unknown.
 Figure = tuple[float, float, float]
 
 
-def _rows(
-    file: str, paper: str, tables: str
-) -> Iterator[tuple[dict[str, str], Figure]]:
-    """Rows of one or several tables (numbers with commas) of a paper."""
-    wanted = {part.strip() for part in tables.split(",")}
-    item = resources.files("partlearn.benchmark") / "published" / file
-    lines = item.read_text(encoding="utf-8").splitlines()
-    for row in csv.DictReader(line for line in lines if not line.startswith("#")):
-        if row["paper"] == paper and row["table"] in wanted:
-            mean, std, columns = (
-                float(row.get(name) or "nan")
-                for name in ("mean", "std", "n_components")
-            )
-            yield row, (mean, std, columns)
-
-
-def published_figures(
-    paper: str, table: str
-) -> dict[tuple[str, float | None, str, str], Figure]:
-    """Read the figures of a published table.
+def published_figures(paper: str, tables: str) -> dict[Key, Figure]:
+    """Read the figures of published tables.
 
     Parameters
     ----------
-    paper : {"SAUTE", "CENDA", "WPLDR"}
+    paper : {"SAUTE", "CENDA", "WPLDR", "PML-FSLA"}
         The paper.
-    table : str
-        Number of the table.
+    tables : str
+        Number of a table, or several separated by commas.
 
     Returns
     -------
     dict
-        Keys are (data set, r, reducer, learner), values (mean, deviation, number of
-        dimensions); empty when nothing is known.
+        Keys are (data set, r, method, learner, metric), values (mean, deviation,
+        number of dimensions); empty for an unknown table.
 
     Examples
     --------
     >>> from partlearn.benchmark import published_figures
     >>> figures = published_figures("CENDA", "7")
-    >>> figures["Lost", None, "CENDA[thr=0.999]", "PL-KNN"][0]
+    >>> figures["Lost", None, "CENDA[thr=0.999]", "PL-KNN", "accuracy"][0]
     0.81
-    """
-    return {
-        (row["dataset"], float(row["r"]) if row["r"] else None, row["method"], base): f
-        for row, f in _rows("pll.csv", paper, str(table))
-        for base in (row["base"],)
-    }
-
-
-def published_scores(paper: str, tables: str) -> dict[tuple[str, str, str], Figure]:
-    """Read multi-label scores of published tables.
-
-    Parameters
-    ----------
-    paper : {"PML-FSLA"}
-        The paper.
-    tables : str
-        Number of a table, or several with commas.
-
-    Returns
-    -------
-    dict
-        Keys are (data set, method, metric), values as in :func:`published_figures`.
-
-    Examples
-    --------
-    >>> from partlearn.benchmark import published_scores
-    >>> figures = published_scores("PML-FSLA", "4")
-    >>> figures["Yeast", "PML-FSLA", "average_precision"][0]
+    >>> figures = published_figures("PML-FSLA", "4")
+    >>> figures["Yeast", None, "PML-FSLA", "", "average_precision"][0]
     0.69
     """
-    return {
-        (row["dataset"], row["method"], row["metric"]): figure
-        for row, figure in _rows("pml.csv", paper, str(tables))
-    }
+    wanted = {part.strip() for part in tables.split(",")}
+    folder = resources.files("partlearn.benchmark") / "published"
+    figures: dict[Key, Figure] = {}
+    for file in ("pll.csv", "pml.csv"):
+        lines = (folder / file).read_text(encoding="utf-8").splitlines()
+        for row in csv.DictReader(line for line in lines if not line.startswith("#")):
+            if row["paper"] != paper or row["table"] not in wanted:
+                continue
+            r = float(row["r"]) if row.get("r") else None
+            learner, metric = row.get("base", ""), row.get("metric", "accuracy")
+            mean, std, columns = (
+                float(row.get(name) or "nan")
+                for name in ("mean", "std", "n_components")
+            )
+            key = row["dataset"], r, row["method"], learner, metric
+            figures[key] = mean, std, columns
+    return figures
