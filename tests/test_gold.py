@@ -111,7 +111,7 @@ def test_the_report_says_how_the_estimate_was_reached():
     known = disambiguate(X, S, "plknn", gold=GOLD)
     page = " ".join(known.to_html().split())
     assert f"{known.quality.n_right} of 40 were found without knowing them" in page
-    assert "How the expected share is reached: by the known labels" in page
+    assert "The expected share is estimated from the known labels" in page
     assert "By known labels" not in disambiguate(X, S, "plknn").to_html()
 
 

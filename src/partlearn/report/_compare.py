@@ -192,7 +192,7 @@ def compare(
         tuple(scores.index),
         len(places),
         pd.DataFrame(table),
-        pd.DataFrame([row for p in pairs for row in (p, _turned(p))]),
+        _both_orders(pd.DataFrame(pairs)),
         **more,
     )
 
@@ -243,18 +243,15 @@ def _pair(
     return pair
 
 
-def _turned(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the same pair with the other method first."""
-    swapped = {"first": "second", "win": "loss", "better": "worse"}
-    swapped |= {new: old for old, new in swapped.items()}
-    negative = {name: name for name in ("difference", "cell_difference")}
-    negative |= {"rank_biserial": "rank_biserial", "low": "high", "high": "low"}
-    return {
-        name: -pair[negative[name]]
-        if name in negative
-        else pair[swapped.get(name, name)]
-        for name in pair
-    }
+def _both_orders(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Add each pair with the other method first."""
+    import pandas as pd
+
+    swapped = {"first": "second", "win": "loss", "better": "worse", "low": "high"}
+    turned = pairs.rename(columns=swapped | {new: old for old, new in swapped.items()})
+    differences = ["difference", "cell_difference", "rank_biserial", "low", "high"]
+    turned[differences] = -turned[differences]
+    return pd.concat([pairs, turned]).sort_index(kind="stable", ignore_index=True)
 
 
 def interval(
