@@ -32,7 +32,7 @@ def test_names_are_found_in_any_spelling():
 
 
 def test_kinds_are_kept_apart():
-    wrong = {"PLKNN": ["reducer", "selector"], "CENDA": ["learner", "selector"]}
+    wrong = {"PLKNN": ["reducer", "ranker"], "CENDA": ["learner", "ranker"]}
     for name, kinds in wrong.items():
         for kind in kinds:
             with pytest.raises(MethodError, match=name):

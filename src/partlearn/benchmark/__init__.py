@@ -1,10 +1,8 @@
 """Plans, runs and statistics of comparisons."""
 
 from partlearn.benchmark._cells import Scores, area_under_curve, scores_of
-from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._engines import (
     DaskEngine,
-    Engine,
     ProcessEngine,
     SerialEngine,
     make_engine,
@@ -27,7 +25,6 @@ from partlearn.benchmark._paired import (
 )
 from partlearn.benchmark._parse import list_plans, load_plan, parse_plan
 from partlearn.benchmark._plan import (
-    DataSpec,
     MethodSpec,
     MultilabelPlan,
     Plan,

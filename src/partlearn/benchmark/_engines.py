@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 import joblib
 
@@ -29,26 +29,6 @@ from partlearn.io import atomic_write
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
-class Engine(Protocol):
-    """Interface of engines.
-
-    ``run`` executes calls in any order and yields ``(number of the call, result)``. The
-    result of a failed call is its exception.
-    """
-
-    name: str
-    workers: int
-
-    def share(self, value: Any, key: str, *, lasting: bool = True) -> Any:
-        """Return a reference to ``value`` for many calls, or for a few."""
-
-    def run(self, calls: Iterable[Call]) -> Iterator[tuple[int, Any]]:
-        """Run the calls."""
-
-    def close(self) -> None:
-        """Release the resources."""
-
-
 def _attempt(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     try:
         return function(*args)
@@ -58,6 +38,8 @@ def _attempt(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         return error
 
 
+# All engines have the methods of the first. They run calls in any order and yield
+# (number of the call, result); the result of a failed call is its exception.
 class SerialEngine:
     """Run one job after the other in this process.
 
@@ -72,7 +54,7 @@ class SerialEngine:
     workers = 1
 
     def share(self, value: Any, key: str, *, lasting: bool = True) -> Any:
-        """Return ``value``."""
+        """Return a reference to ``value`` for many calls, or for a few: itself."""
         return value
 
     def run(self, calls: Iterable[Call]) -> Iterator[tuple[int, Any]]:
@@ -81,7 +63,7 @@ class SerialEngine:
             yield i, _attempt(function, args)
 
     def close(self) -> None:
-        """Do nothing."""
+        """Release the resources: there are none."""
 
 
 @dataclass(frozen=True)
@@ -263,6 +245,9 @@ class DaskEngine:
             self._client.close()
         for logger, level in self._levels.items():
             logger.setLevel(level)
+
+
+Engine = SerialEngine | ProcessEngine | DaskEngine
 
 
 def make_engine(workers: int | None = 1, scheduler: str | None = None) -> Engine:

@@ -17,8 +17,6 @@ from partlearn.benchmark._toml import PlanError
 # Kinds of methods in plans, and their roles in the registry.
 KINDS: dict[str, tuple[Role, ...]] = {
     "reducer": ("reducer", "selector"),
-    "projection": ("reducer",),
-    "selector": ("selector",),
     "learner": ("learner",),
     # Whatever has `ranking_` after fit.
     "ranker": ("multilabel selector", "multilabel learner", "selector"),
@@ -33,7 +31,7 @@ def find_class(name: str, kind: str) -> type:
     ----------
     name : str
         Class name.
-    kind : {"reducer", "projection", "selector", "learner"}
+    kind : {"reducer", "learner", "ranker", "multilabel"}
         What the class is for.
 
     Returns
@@ -61,7 +59,7 @@ def build(
         As for :func:`find_class`.
     params : mapping
         Constructor parameters, as for :func:`partlearn._registry.build`.
-    kind : {"reducer", "projection", "selector", "learner"}
+    kind : {"reducer", "learner", "ranker", "multilabel"}
         What the class is for.
     seed : int or None, default=None
         Random state.
