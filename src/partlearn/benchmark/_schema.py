@@ -35,8 +35,8 @@ def _whole(minimum: int, maximum: float = inf) -> Rule:
     return lambda value: type(value) is int and minimum <= value <= maximum, words
 
 
-def _wholes(minimum: int) -> Rule:
-    good, words = _whole(minimum)
+def _wholes(minimum: int, maximum: float = inf) -> Rule:
+    good, words = _whole(minimum, maximum)
     return _some(good), f"{words}, or a list of them"
 
 
@@ -67,11 +67,14 @@ _strings: Rule = _list_of(_is_string), "a list of strings"
 _flag: Rule = lambda value: isinstance(value, bool), "true or false"
 _table: Rule = _is_table, "a table"
 _tables: Rule = _list_of(_is_table, 0), "a list of tables, written [[...]]"
-_positive: Rule = lambda v: _is_number(v) and v > 0, "a positive number"
+_seconds: Rule = (
+    lambda value: _is_number(value) and 0 < value <= 10**9,
+    "a positive number of at most 1,000,000,000",
+)
 _share: Rule = lambda v: isinstance(v, float) and 0 < v < 1, "a number between 0 and 1"
 _amounts: Rule = (
-    _some(lambda value: _is_number(value) and value >= 0),
-    "a number of at least 0, or a list of them",
+    _some(lambda value: _is_number(value) and 0 <= value <= 10**6),
+    "a number of at least 0 and at most 1,000,000, or a list of them",
 )
 _percentages: Rule = (
     _list_of(lambda value: _is_number(value) and 0 < value <= 100),
@@ -82,6 +85,7 @@ _METHOD: Rules = {
     **_each("params grid", _table),
     "optional": _flag,
 }
+SEED = 2**32 - 1  # the largest that NumPy takes
 REQUIRED = {"document": "plan", "plan": "name", "data": "source"}
 # The user guide documents the same table.
 FIELDS: dict[str, Rules] = {
@@ -96,15 +100,15 @@ FIELDS: dict[str, Rules] = {
     },
     "plan": {
         **_each("name title citation extends reference", _string),
-        **_each("fold_seed seed", _whole(0, 2**32 - 1)),
+        **_each("fold_seed seed", _whole(0, SEED)),
         "threads": _whole(1, 1024),
-        "memory_limit": _whole(1),
+        "memory_limit": _whole(1, 10**9),
         "published": _table,
         "protocols": _some_of(_plan.PROTOCOLS),
         "folds": _whole(2),
         "metrics": _some_of(_plan.METRICS),
         "scale_reduced": _flag,
-        "time_limit": _positive,
+        "time_limit": _seconds,
         "notes": _strings,
     },
     "data": {
@@ -112,7 +116,7 @@ FIELDS: dict[str, Rules] = {
         "ignore": _strings,
         "r": _wholes(1),
         "published_r": _whole(1),
-        "noise_seeds": _wholes(0),
+        "noise_seeds": _wholes(0, SEED),
         "max_rows": _whole(2),
     },
     "reducers": {**_METHOD, "by_data": _table, **_each("supervised ranked", _flag)},
@@ -169,7 +173,7 @@ MULTILABEL_FIELDS: dict[str, Rules] = {
         **_without(FIELDS["quick"], "protocols", "reducers"),
         **_CURVES,
         **_each("selectors classifiers", _strings),
-        "noise_seeds": _wholes(0),
+        "noise_seeds": _wholes(0, SEED),
         "r": _amounts,
     },
 }
