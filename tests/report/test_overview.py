@@ -96,8 +96,8 @@ def make_run(folder, n_data, missing=(), metric="accuracy"):
     ]
     counts = {"n_jobs": 1, "n_executed": 1, "n_failed": 0}
     facts = run_facts(plan, SerialEngine(), wall_time=1.0, work_time=1.0, **counts)
-    columns = {name: [row[name] for row in rows] for name in COLUMNS}
-    save_run(Store(folder), plan, facts, described, [], columns)
+    rows = [tuple(row.values()) for row in rows]
+    save_run(Store(folder), plan, facts, described, [], rows)
     return summarize(folder)
 
 
