@@ -242,7 +242,7 @@ class Store:
             if path.is_symlink() or (path.exists() and not sound):
                 found = "a link" if path.is_symlink() else f"not {kind}"
                 raise OSError(
-                    f"{path} is {found}, and results are kept in {kind}. Remove it, or "
+                    f"{path} is {found}; a run needs {kind} there. Remove it, or "
                     f"choose another folder with {argument('folder')}."
                 )
         # The lock file is not removed: a second run could lock a new one.
