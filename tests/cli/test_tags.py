@@ -132,7 +132,7 @@ def test_check_select_and_reduce(songs, run, tmp_path):
     data = write(tmp_path / "none.csv", X, table)
     code, text, _ = run("check", data, *given)
     assert code == 0
-    assert f"{n} rows of 150 to which no tag was given" in text
+    assert f"{n} rows of 150 without any tag" in text
     first = int(np.argmin(S.any(axis=1)))
     assert f"rows {first}," in text
     code, text, _ = run("check", data, "--labels", "nothing", *given)

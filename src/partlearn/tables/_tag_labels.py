@@ -337,10 +337,11 @@ def disambiguate_tags(
     index = np.arange(len(tags)) if index is None else index
     tags, checked = _corrected(tags, index, corrections or {}, form.sep)
     learner = make_tag_learner(method)
-    learner.fit(z_scores(X) if standardize else X, tags)
+    Z = z_scores(X) if standardize else X
+    learner.fit(Z, tags)
     G = getattr(learner, "held_out_scores_", None)
     if G is None:
-        G = tag_scores(learner, z_scores(X) if standardize else X)
+        G = tag_scores(learner, Z)
     F = getattr(learner, "label_confidence_", None)
     if _several_voted(tags):
         assert tags.n_seen is not None
