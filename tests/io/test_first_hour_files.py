@@ -148,3 +148,18 @@ def test_lines_above_the_names_are_no_columns(tmp_path):
     path.write_text("Report of May\nx,c\n1,a\n2,b\n")
     with pytest.raises(DataError, match="The first line must name the columns"):
         read_columns(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[{}]", "no columns"),
+        ('{"a": [1, 2], "candidates": ["x"]}', "same length"),
+    ],
+)
+def test_tables_that_are_none_name_the_file(tmp_path, text, message):
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    for reader in (read, read_columns):
+        with pytest.raises(DataError, match=rf"a\.json: .*{message}"):
+            reader(path)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from partlearn._typing import Array
 from partlearn.candidates import MISSING_WORDS
 from partlearn.io._arrow import pa, pc
+from partlearn.io._errors import damage, located
 from partlearn.io._files import nested_as_json
 from partlearn.io._options import Limits
 from partlearn.io._table import distinct_lists, note_of
@@ -416,8 +417,9 @@ def read_noted(
         path, encoding=encoding, limits=limits, whole=True, format=format
     )
     first = next(blocks)
-    note = note_of(getattr(first, "schema", None))
-    return join_blocks(chain([first], blocks)), note
+    with located(path=path), damage("the table cannot be read"):
+        note = note_of(getattr(first, "schema", None))
+        return join_blocks(chain([first], blocks)), note
 
 
 def join_blocks(blocks: Iterable[Any]) -> Columns:
