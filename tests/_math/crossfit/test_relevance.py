@@ -92,11 +92,9 @@ def test_importances_come_from_a_first_fit_with_all_columns_alike(Method):
     order = drawn_order(X, S.astype(float), np.random.RandomState(0))
     options = {"n_neighbors": 8} if Method is CRISPClassifier else {}
     model = fit_briefly(Method(**options), X, S)
-    first = CRISPClassifier(["linear"], relevance=0.0, n_neighbors=8)
+    first = CRISPClassifier(relevance=0.0, n_neighbors=8)
     if Method is CRISP:
-        first.set_params(max_iter=20, tol=1e-3)
-    else:
-        first.set_params(geometries=("linear", "rbf", "laplacian"))
+        first.set_params(geometries=["linear"], max_iter=20, tol=1e-3)
     G = fit_briefly(first, X[order], S[order]).label_confidence_
     v = explained_shares(X[order], G)
     np.testing.assert_allclose(model.feature_importances_, v, atol=1e-6)

@@ -7,7 +7,7 @@ hand, it has a closed form for every ridge.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import sqrt
 
 import numpy as np
@@ -59,8 +59,9 @@ class LeaveOneOut:
 
     def __init__(self, basis: Basis, chosen_by: Indices | None = None) -> None:
         self.basis, self.chosen_by = basis, chosen_by
-        self._left: dict[float, Array] = {}  # one less the leverages, by ridge
-        self._some: Design | None = None
+        # One less the leverages, by ridge: of all rows, and of those that choose.
+        self._left: dict[float, Array] = {}
+        self._chosen: tuple[Design, dict[float, Array]] | None = None
 
     def shrinkage(self, ridge: float) -> Array:
         """``[1, s^2/(s^2 + lambda)]`` with lambda = ridge x mean squared value."""
@@ -83,10 +84,19 @@ class LeaveOneOut:
     def errors(self, Y: Array, C: Array, ridge: float) -> Array:
         """Errors of the regressions without each row, ``(Y - E) / (1 - h)``, (m, q)."""
         if ridge not in self._left:
-            f = self.shrinkage(ridge)[:, None]
-            left = at_least(1 - self.basis.design.leverages(f), _LEAST)
-            self._left[ridge] = left
+            # One pass for all ridges: the next iteration may choose another one.
+            self._left = self._less_leverages(self.basis.design, {ridge, *RIDGE_GRID})
         return (Y - self.in_sample(C, ridge)) / self._left[ridge]
+
+    def _less_leverages(
+        self, design: Design, grid: Iterable[float]
+    ) -> dict[float, Array]:
+        """One less the leverages of the rows of a design, (n, 1), for each ridge."""
+        ridges = sorted(grid)
+        f = [self.shrinkage(ridge) for ridge in ridges]
+        left = design.leverages(namespace(*f).stack(f, axis=1))
+        left = at_least(1 - left, _LEAST)
+        return {ridge: left[:, i, None] for i, ridge in enumerate(ridges)}
 
     def held_out(self, Y: Array, C: Array, ridge: float) -> Array:
         """Block C: scores of each row by the regression without it, (m, q).
@@ -103,25 +113,21 @@ class LeaveOneOut:
 
     def press(self, Y: Array, C: Array, grid: Sequence[float] = RIDGE_GRID) -> Array:
         """Sum of squared held-out errors for each ridge of the grid."""
-        design, q = self._design(), Y.shape[1]
+        if self._chosen is None or not set(grid) <= set(self._chosen[1]):
+            design = self.basis.design
+            if self.chosen_by is not None:
+                design = Design(design.take(self.chosen_by))
+            self._chosen = design, self._less_leverages(design, grid)
+        (design, left), q = self._chosen, Y.shape[1]
         Y = Y if self.chosen_by is None else take(Y, self.chosen_by)
-        xp, f = namespace(Y), [self.shrinkage(ridge) for ridge in grid]
-        left = at_least(1 - design.leverages(xp.stack(f, axis=1)), _LEAST)
-        errors: list[float] = []
+        xp, errors = namespace(Y), []
         step = max(_AT_ONCE // (Y.shape[0] * q), 1)  # ridges in one product
-        for start in range(0, len(f), step):
-            W = [shrunk[:, None] * C for shrunk in f[start : start + step]]
+        for start in range(0, len(grid), step):
+            some = grid[start : start + step]
+            W = [self.shrinkage(ridge)[:, None] * C for ridge in some]
             E = design @ xp.concat(W, axis=1)
-            for g in range(len(W)):
+            for g, ridge in enumerate(some):
                 error = Y - E[:, g * q : (g + 1) * q]
-                error /= left[:, start + g, None]
+                error /= left[ridge]
                 errors.append(float(squared_sum(error)))
         return np.asarray(errors)
-
-    def _design(self) -> Design:
-        """Rows whose errors choose."""
-        if self.chosen_by is None:
-            return self.basis.design
-        if self._some is None:
-            self._some = Design(self.basis.design.take(self.chosen_by))
-        return self._some
