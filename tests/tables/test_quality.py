@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.settling import few_iterations
 
 from partlearn import PartialClassifier
 from partlearn.candidates import make_candidates
@@ -176,7 +177,6 @@ def test_distances_of_wide_rows_are_those_of_the_covariance():
     )
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_probabilities_that_are_too_high_give_a_range():
     """Classes that overlap, and sets of three: the classifier finds hardly any."""
     rng = np.random.default_rng(10)
@@ -184,11 +184,13 @@ def test_probabilities_that_are_too_high_give_a_range():
     X = 0.3 * rng.normal(size=(8, 2))[y] + rng.normal(size=(600, 2))
     S = make_candidates(y, 2, random_state=10)
     table = {"a": X[:, 0], "b": X[:, 1]}
-    ours = estimate_quality(PartialClassifier(), table, S, truth=y.astype(str))[0]
+    with few_iterations():
+        ours = estimate_quality(PartialClassifier(), table, S, truth=y.astype(str))[0]
     assert ours.overconfident
     assert ours.together == ()
     assert ours.low <= ours.accuracy < ours.approximated_accuracy
     apart = {"a": X[:, 0] + 4 * (y % 3), "b": X[:, 1] + 4 * (y // 3)}
-    ours = estimate_quality(PartialClassifier(), apart, S, truth=y.astype(str))[0]
+    with few_iterations():
+        ours = estimate_quality(PartialClassifier(), apart, S, truth=y.astype(str))[0]
     assert not ours.overconfident
     assert ours.low is None
