@@ -591,3 +591,12 @@ def test_hdf5_declares_more_than_it_holds(tmp_path, parts):
         file["data"][0, 0] = file["data"].ref
     with pytest.raises(DataLimitError, match="deep"):
         read(path)
+
+
+def test_a_note_of_numbers_is_no_note(tmp_path):
+    """A damaged file may hold an array where the task was written."""
+    path = tmp_path / "a.mat"
+    labels = np.array([[1, 1, 0], [0, 1, 1]], dtype=np.uint8)
+    odd = {"partlearn_task": np.arange(4.0), "partlearn_sparse": 0.0}
+    scipy.io.savemat(path, {"data": np.eye(3, 4), "partial_target": labels, **odd})
+    assert read(path).task == "pll"

@@ -44,6 +44,8 @@ def _read_mat(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     origin = "a MATLAB 7.3 (HDF5) file" if hdf5 else "a MATLAB file"
     mark = "partlearn_"
     meta = {k.removeprefix(mark): v for k, v in variables.items() if k.startswith(mark)}
+    if not isinstance(meta.get("task"), str):
+        meta.pop("task", None)
     bags = variables.pop("bags", None) if "task" in meta else None  # if it is our own
     bunch = assemble(variables, options, budget, meta, origin=origin, matlab=True)
     return _with_bags(bunch, bags)
