@@ -1,9 +1,9 @@
-"""Arrays of other libraries: which one, where, and what the array API standard lacks.
+"""Arrays of other libraries, and functions that the array API standard lacks.
 
 With scikit-learn's ``array_api_dispatch`` on, rows may be arrays of PyTorch, CuPy or
-any library of the array API standard, on any device; everything that is computed
-follows them. The functions here are those that the standard does not have, or for which
-NumPy has something better: in NumPy they are exactly what they always were.
+any library of the array API standard, on any device; results are in the same library on
+the same device. The functions here are missing in the standard, or have a better
+implementation in NumPy, which is used for NumPy's arrays.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -19,17 +19,17 @@ from partlearn._sklearn_compat import is_numpy_namespace as is_numpy_namespace
 
 
 def namespace(*arrays: Any) -> Any:
-    """Namespace of arrays: NumPy's unless dispatch is on and they are others."""
+    """Return the namespace of arrays: NumPy, unless dispatch is on."""
     return get_namespace(*(array for array in arrays if is_array(array)))[0]
 
 
 def is_numpy(*arrays: Any) -> bool:
-    """Whether arrays are NumPy's, or are to be treated as if they were."""
+    """Whether arrays are NumPy's, or are treated as such."""
     return bool(is_numpy_namespace(namespace(*arrays)))
 
 
 def to_numpy(array: Any) -> Any:
-    """Copy to the memory of the host; anything that is no foreign array stays."""
+    """Copy an array of another library to the host; return other objects unchanged."""
     if is_numpy(array):
         return array
     return move_to(array, xp=get_namespace(np.empty(0))[0], device="cpu")
@@ -38,7 +38,7 @@ def to_numpy(array: Any) -> Any:
 def like(array: Any, reference: Any, dtype: Any = None) -> Any:
     """Move a NumPy array to the library and the device of `reference`.
 
-    `dtype` is one of the namespace of `reference`; by default that of `array`.
+    `dtype` is a type of the namespace of `reference`; by default the type of `array`.
     """
     xp = namespace(reference)
     if is_numpy_namespace(xp):
@@ -48,25 +48,25 @@ def like(array: Any, reference: Any, dtype: Any = None) -> Any:
 
 
 def follow(names: Any, reference: Any) -> Any:
-    """Classes as they are kept: numbers follow `reference`, text stays in NumPy."""
+    """Move class numbers to the library of `reference`; text stays in NumPy."""
     if is_numpy(reference) or names.dtype.kind not in "biuf":
         return names
     return like(names, reference)
 
 
 def float_dtypes(X: Any) -> tuple[Any, ...]:
-    """Kinds of floats that are kept, the first being what others become."""
+    """Return the float types that are kept; other types become the first one."""
     xp = namespace(X)
     return (xp.float64, xp.float32)
 
 
 def on_host(X: Any) -> bool:
-    """Whether an array lies in the memory of the host, where blocks are small."""
+    """Whether an array lies in the memory of the host."""
     return is_numpy(X) or "cpu" in str(array_device(X)).lower()
 
 
 def numpy_dtype(X: Any) -> Any:
-    """NumPy's name for the precision of an array of floats."""
+    """Return NumPy's type for the precision of an array of floats."""
     xp = namespace(X)
     if is_numpy_namespace(xp):
         return X.dtype
@@ -74,7 +74,7 @@ def numpy_dtype(X: Any) -> Any:
 
 
 def same_namespace(estimator: Any, X: Any, fitted: Any, *methods: str) -> None:
-    """Refuse rows that are not where the rows of `fit` were.
+    """Raise if rows are in another library or on another device than in `fit`.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ def same_namespace(estimator: Any, X: Any, fitted: Any, *methods: str) -> None:
     X : array
         Checked rows.
     fitted : array
-        An attribute that followed the rows of `fit`.
+        An attribute in the library and on the device of `fit`.
     *methods : str
-        What may have been called, for the message.
+        Methods that may have been called, for the message.
     """
     of_X, of_fit = namespace(X), namespace(fitted)
     both = is_numpy_namespace(of_X) and is_numpy_namespace(of_fit)
@@ -101,7 +101,7 @@ def same_namespace(estimator: Any, X: Any, fitted: Any, *methods: str) -> None:
 
 
 def take(A: Any, places: Any, axis: int = 0) -> Any:
-    """Rows, or columns, of an array by their indices, which may be NumPy's."""
+    """Return rows or columns of an array by indices, which may be NumPy's."""
     xp = namespace(A)
     if is_numpy_namespace(xp):
         return A[places] if axis == 0 else A[:, places]
@@ -110,7 +110,7 @@ def take(A: Any, places: Any, axis: int = 0) -> Any:
 
 
 def replaced(A: Any, B: Any, mask: Any) -> Any:
-    """Copy of `A` whose rows in `mask` are the rows of `B`, in their order."""
+    """Return a copy of `A` with the rows in `mask` replaced by the rows of `B`."""
     xp = namespace(A, B)
     n = A.shape[0]
     own = xp.arange(n, dtype=xp.int64, device=array_device(A))
@@ -119,13 +119,13 @@ def replaced(A: Any, B: Any, mask: Any) -> Any:
 
 
 def as_double(A: Any) -> Any:
-    """Copy of an array in float64, or the array itself if it is that already."""
+    """Convert an array to float64, without a copy if it has this type."""
     xp = namespace(A)
     return xp.astype(A, xp.float64, copy=False)
 
 
 def at_least(A: Any, floor: float, *, overwrite: bool = False) -> Any:
-    """Entries of `A`, or `floor` where that is more."""
+    """Return the entrywise maximum of `A` and `floor`."""
     xp = namespace(A)
     if is_numpy_namespace(xp):
         return np.maximum(A, floor, out=A if overwrite else None)
@@ -133,7 +133,7 @@ def at_least(A: Any, floor: float, *, overwrite: bool = False) -> Any:
 
 
 def where_true(A: Any, mask: Any, axis: int = 0) -> Any:
-    """Rows, or columns, of an array for which a mask, maybe NumPy's, is true."""
+    """Return rows or columns of an array by a mask, which may be NumPy's."""
     if is_numpy(A):
         return A[mask] if axis == 0 else A[:, mask]
     if isinstance(mask, np.ndarray):
@@ -142,7 +142,7 @@ def where_true(A: Any, mask: Any, axis: int = 0) -> Any:
 
 
 def by_row(parts: Any, folds: Any) -> Any:
-    """Rows of all parts in their places, which `folds` has for each part in NumPy."""
+    """Join parts; `folds` holds the row numbers of each part, in NumPy."""
     xp = namespace(*parts)
     if not is_numpy_namespace(xp):
         return take(xp.concat(parts, axis=0), np.argsort(np.concatenate(folds)))
@@ -153,7 +153,7 @@ def by_row(parts: Any, folds: Any) -> Any:
 
 
 def softmax(logits: Any) -> Any:
-    """Rows as probabilities."""
+    """Return the softmax of each row."""
     xp = namespace(logits)
     P = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
     P /= xp.sum(P, axis=1, keepdims=True)
@@ -161,7 +161,7 @@ def softmax(logits: Any) -> Any:
 
 
 def row_dots(A: Any, B: Any) -> Any:
-    """Product of each row of `A` with the same row of `B`, shape (m,)."""
+    """Return the products of each row of `A` with the same row of `B`, shape (m,)."""
     xp = namespace(A, B)
     if is_numpy_namespace(xp):
         return np.einsum("ij,ij->i", A, B)
@@ -169,7 +169,7 @@ def row_dots(A: Any, B: Any) -> Any:
 
 
 def squared_sum(A: Any, B: Any = None) -> Any:
-    """Sum of all products of the entries of `A` with those of `B`, or with itself."""
+    """Return the sum of the entrywise products of `A` and `B` (default: `A`)."""
     B = A if B is None else B
     xp = namespace(A, B)
     if is_numpy_namespace(xp):
@@ -178,7 +178,7 @@ def squared_sum(A: Any, B: Any = None) -> Any:
 
 
 def diagonal_added(K: Any, value: Any) -> Any:
-    """``K + value I``; the matrix itself is changed where that is possible."""
+    """Return ``K + value I``; the matrix is changed in place if possible."""
     xp = namespace(K)
     if is_numpy_namespace(xp):
         K.flat[:: K.shape[0] + 1] += value
@@ -187,7 +187,7 @@ def diagonal_added(K: Any, value: Any) -> Any:
 
 
 def cholesky(K: Any) -> tuple[Any, bool]:
-    """Lower factor of a matrix, which may be overwritten; for `cholesky_solve`."""
+    """Return the lower Cholesky factor of a matrix, which may be overwritten."""
     xp = namespace(K)
     if is_numpy_namespace(xp):
         return scipy.linalg.cho_factor(
@@ -197,14 +197,14 @@ def cholesky(K: Any) -> tuple[Any, bool]:
 
 
 def cholesky_solve(factor: tuple[Any, bool], B: Any) -> Any:
-    """Solve with the matrix whose factor `cholesky` gave."""
+    """Solve a linear system by the factor from `cholesky`."""
     if is_numpy(B):
         return scipy.linalg.cho_solve(factor, B, check_finite=False)
     return solve_triangular(factor[0], solve_triangular(factor[0], B), transposed=True)
 
 
 def solve_triangular(L: Any, B: Any, *, transposed: bool = False) -> Any:
-    """Solve ``L x = B``, or with the transpose, for a lower triangular `L`."""
+    """Solve ``L x = B``, or the transposed system, for a lower triangular `L`."""
     xp = namespace(L, B)
     if is_numpy_namespace(xp):
         return scipy.linalg.solve_triangular(
@@ -219,19 +219,19 @@ def solve_triangular(L: Any, B: Any, *, transposed: bool = False) -> Any:
 
 
 def eigh(A: Any, B: Any = None, **options: Any) -> tuple[Any, Any]:
-    """Eigenvalues, ascending, and eigenvectors of ``A v = w B v``.
+    """Return eigenvalues, ascending, and eigenvectors of ``A v = w B v``.
 
     Parameters
     ----------
     A, B : array of shape (n, n)
         Symmetric; `B` is positive definite, the identity by default.
     **options
-        For LAPACK, hence for NumPy only.
+        Options of LAPACK, used for NumPy only.
 
     Returns
     -------
     values, vectors : array
-        As :func:`scipy.linalg.eigh` gives them.
+        As from :func:`scipy.linalg.eigh`.
     """
     xp = namespace(A)
     if is_numpy_namespace(xp):
@@ -246,13 +246,13 @@ def eigh(A: Any, B: Any = None, **options: Any) -> tuple[Any, Any]:
 
 
 def descending(values: Any, vectors: Any) -> tuple[Any, Any]:
-    """Eigenvalues and eigenvectors in the other order, largest first."""
+    """Return eigenvalues and eigenvectors in reverse order, largest first."""
     xp = namespace(values)
     return xp.flip(values, axis=0), xp.flip(vectors, axis=1)
 
 
 def orthonormal(A: Any) -> Any:
-    """Orthonormal columns that span those of a tall `A`, which may be overwritten."""
+    """Return an orthonormal basis of the columns of a tall `A`; may overwrite it."""
     xp = namespace(A)
     if is_numpy_namespace(xp):
         return scipy.linalg.qr(
@@ -262,7 +262,7 @@ def orthonormal(A: Any) -> Any:
 
 
 def contiguous(A: Any, dtype: Any = None) -> Any:
-    """Array in the order of rows and in a precision; where memory has an order."""
+    """Return an array in row order and in a given precision."""
     xp = namespace(A)
     if is_numpy_namespace(xp):
         return np.ascontiguousarray(A, dtype=dtype)
@@ -270,7 +270,7 @@ def contiguous(A: Any, dtype: Any = None) -> Any:
 
 
 def top_k(H: Any, k: int) -> tuple[Any, Any]:
-    """Values and places of the `k` smallest entries of each row, ascending."""
+    """Return values and places of the `k` smallest entries of each row, ascending."""
     xp = namespace(H)
     special = getattr(xp, "topk", None)  # PyTorch; not in the standard
     if special is not None:

@@ -1,4 +1,4 @@
-"""Rows whose true label would help most, and how much it would help."""
+"""Choose rows to label by the expected gain from their true label."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -265,7 +265,7 @@ def plan_questions(
 def whole_bags(
     chosen: list[tuple[int, float]], codes: Indices, cost: Array, budget: float
 ) -> list[tuple[int, float]]:
-    """Order rows by the gain per cost of their bags.
+    """Order rows by bags, the bag of the largest gain per cost first.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def whole_bags(
 
 
 def flattened(F: Array, mean: float) -> Array:
-    """Raise confidences to the power that gives their maxima a wanted mean.
+    """Raise confidences to a power, so that their maxima have a given mean.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ def answer_gain(F: Array, accuracy: float) -> Array:
 
 
 def _influence(space: Any, F: Array) -> sp.csr_array:
-    """Return the share of a row's doubt that the answer for another row settles."""
+    """Return the share of a row's gain that the answer for another row brings."""
     m = len(F)
     k = min(_N_NEIGHBORS, m - 1)
     if k < 1:

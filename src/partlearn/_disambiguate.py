@@ -1,4 +1,4 @@
-"""The most likely label of every row, with how sure it is."""
+"""Find the most likely label of every row, with its confidence."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -90,17 +90,16 @@ def disambiguate(
         twice, once without them.
     miss_rate : float or "auto", default=None
         Share of rows whose candidates miss the true label: of wrong labels where every
-        row has one. Other labels become possible then, and the result says which rows
-        to look at first (:meth:`Disambiguation.label_errors`). "auto" estimates it from
-        `gold`, or, where every row has a single label, from predictions made without
-        the label of the row. None takes the labels as they are. For methods that take
-        weights.
+        row has one. Other labels become possible then, and the result ranks the rows to
+        review (:meth:`Disambiguation.label_errors`). "auto" estimates it from `gold`,
+        or, where every row has a single label, from predictions made without the label
+        of the row. None takes the labels as they are. For methods that take weights.
     task : {"single", "tags"}, default="single"
-        Whether one of the labels of a row is true, or any number of them: tags. Tags
+        Whether one of the labels of a row is true, or any number of them (tags). Tags
         are scored by a
-        :class:`~partlearn.multilabel.classification.CRISPMultiLabelClassifier`
-        unless `method` is another classifier for tags. Corrections are whole sets, such
-        as ``rock|live``.
+        :class:`~partlearn.multilabel.classification.CRISPMultiLabelClassifier` unless
+        `method` is another classifier for tags. Corrections are whole sets, such as
+        ``rock|live``.
 
     Returns
     -------
@@ -111,11 +110,11 @@ def disambiguate(
     Notes
     -----
     ``partlearn disambiguate`` calls this function. The confidences are the estimator's
-    ``label_confidence_``, of a pipeline those of the last step that has any. A
-    classifier without is asked for probabilities of its own training rows, which are
-    then restricted to the candidates. IPAL corrects the class sizes before it decides:
-    its own decision is in ``disambiguated_`` and may differ from the largest
-    confidence. Confidences of most methods are no probabilities: check them by
+    ``label_confidence_``, of a pipeline those of the last step that has any. For a
+    classifier without this attribute, its probabilities of the training rows are
+    restricted to the candidates. IPAL corrects the class sizes before it decides: its
+    own decision is in ``disambiguated_`` and may differ from the largest confidence.
+    Confidences of most methods are no probabilities: check them by
     :meth:`Disambiguation.plot_calibration` where some truth is known.
 
     Examples
@@ -260,11 +259,11 @@ def _fitted(
     bags: Any,
     rate: MissRate | None,
 ) -> tuple[Any, Array, Mask, MissRate | None]:
-    """Fitted method, its confidences, the labels that are possible, and the miss rate.
+    """Return the fitted method, confidences, possible labels, and the miss rate.
 
     Where rows have single labels, a rate that is not known yet is estimated from the
-    fit. By the rule of Bayes the confidences are brought to it, and to the labels that
-    are mistaken for each other.
+    fit. By Bayes' rule the confidences are adjusted to it, and to the labels that are
+    mistaken for each other.
     """
     unknown = rate is not None and np.isnan(rate.rate)
     listed = evidence
@@ -309,7 +308,7 @@ def _labels_of_halves(
 
 
 def _rows_to_one(F: Array) -> Array:
-    """Scale rows to a sum of one; those without any confidence stay as they are."""
+    """Scale rows to a sum of one; rows of zeros stay unchanged."""
     total = F.sum(axis=1, keepdims=True)
     return np.asarray(F / np.where(total > 0, total, 1.0))
 
@@ -321,7 +320,7 @@ def _encoded(
     encoder: tables.TableEncoder | None,
     sep: str | None,
 ) -> tuple[Any, Any, NDArray[Any] | None, Indices | None, Sequence[str]]:
-    """Features, labels, names of rows, labeled rows, and columns of features."""
+    """Return features, labels, names of rows, labeled rows, and columns of features."""
     columns = tables.columns_of(X)
     if y is None:
         y = tables.label_columns(None, columns)

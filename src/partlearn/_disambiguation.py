@@ -1,4 +1,4 @@
-"""What is known about every row after its label was chosen."""
+"""Result of disambiguation: labels, confidences and estimates of their accuracy."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -64,17 +64,16 @@ class Disambiguation:
     rows : ndarray of int, shape (n_samples,), or None
         Numbers of these rows in the table; None if all rows of the table had labels.
     annotators : Annotators or None
-        Where the labels came from votes: ``name``, ``accuracy`` and ``n_votes``.
+        With votes: ``name``, ``accuracy`` and ``n_votes`` of the annotators.
     read_as : str
         How the label columns of a table were read, such as ``3 raters, 2 labels: 0,
         1``.
     bags : ndarray of shape (n_samples,) or None
         Bag of each row, where there are bags.
     quality : GoldQuality or None
-        Where some true labels were given as `gold`: estimated share of right labels,
-        with an interval.
+        With `gold`: estimated share of right labels, with an interval.
     miss_rate : MissRate or None
-        Where a miss rate was given or estimated: ``rate``, ``low`` and ``high``.
+        With `miss_rate`: ``rate``, ``low`` and ``high``.
     halves : callable or None
         With votes: estimates the labels once from each half of the annotators.
     column_importances : dict of str to float
@@ -137,9 +136,9 @@ class Disambiguation:
         """Share of rows with equal labels by two halves of the annotators.
 
         Each annotator belongs to one half, and the labels are found once from each.
-        Computed when it is first asked for, which takes about twice the time of
+        Computed when it is first used, which takes about twice the time of
         :func:`~partlearn.disambiguate`. None for other labels, for a single annotator,
-        and where a half of the votes is too little to learn from.
+        and if half of the votes are too few to learn from.
         """
         if self.halves is None:
             return None
@@ -153,12 +152,13 @@ class Disambiguation:
     def expected_right(self) -> tuple[float, float, float]:
         """Expected share of right labels, and the lower and upper end of its range.
 
-        From known labels where there are some: ``quality``. Otherwise the mean
-        confidence, with two standard deviations either way, where labels that always
-        come together count as guesses at the lower end. Both ends are too high where
-        confidences are, such as for classes that overlap. Annotators share errors: of
-        votes, the lower end is at most two standard deviations below ``halves_agree``,
-        and the expected share lies halfway between this and the mean confidence.
+        Estimated from known labels if there are any (``quality``). Otherwise it is the
+        mean confidence, with two standard deviations on both sides; at the lower end,
+        labels that always come together count as guesses. Both ends are too high if
+        confidences are, for example for overlapping classes. Annotators share errors:
+        with votes, the lower end is at most two standard deviations below
+        ``halves_agree``, and the expected share lies halfway between this and the mean
+        confidence.
         """
         return expected_share(self)
 
@@ -170,7 +170,7 @@ class Disambiguation:
 
     @property
     def look(self) -> Indices:
-        """Place of each row, from 1, in the order of the largest ``wrong``."""
+        """Rank of each row by ``wrong``, 1 for the largest."""
         place = np.empty(len(self.label), dtype=np.intp)
         place[np.argsort(-self.wrong, kind="stable")] = np.arange(1, len(place) + 1)
         return place
@@ -181,9 +181,9 @@ class Disambiguation:
         Returns
         -------
         rows : ndarray of int
-            Places of the rows whose most likely label is no candidate. ``label`` says
-            what the label should be, ``wrong`` how probable an error is. Empty
-            without `miss_rate` or votes: then no candidate set can be wrong.
+            Places of the rows whose most likely label is no candidate. ``label`` is the
+            suggested label, ``wrong`` the probability of an error. Empty without
+            `miss_rate` or votes: then no candidate set can be wrong.
 
         Examples
         --------
@@ -215,12 +215,12 @@ class Disambiguation:
         Returns
         -------
         reasons : Reasons
-            ``columns`` says how much the log odds of the label over ``rival`` fall
-            where a column takes its values from other rows: what the fitted method
-            makes of the column, which need not be what causes the label. At most 30
-            columns are tried, those whose means differ most between labels.
-            ``neighbors`` are the nearest rows by the standardized columns, with their
-            labels and confidences; ``str(reasons)`` puts it into words.
+            ``columns`` holds the fall of the log odds of the label over ``rival`` if a
+            column takes its values from other rows. It describes the fitted method, not
+            the cause of the label. At most 30 columns are tried, those whose means
+            differ most between labels. ``neighbors`` are the nearest rows by the
+            standardized columns, with their labels and confidences; ``str(reasons)``
+            describes them in words.
 
         Examples
         --------
@@ -240,8 +240,8 @@ class Disambiguation:
     def embedding(self) -> Array:
         """The rows in two dimensions, of shape (n_samples, 2).
 
-        The :func:`~partlearn.inspection.label_map` of the space that the method found,
-        or of the features where it found none.
+        The :func:`~partlearn.inspection.label_map` of the projected rows, or of the
+        features if the method has no projection.
         """
         return label_map(self.space(), self.label_confidence)
 
@@ -270,8 +270,8 @@ class Disambiguation:
             Columns ``label``, ``confidence``, ``margin``, ``runner_up`` and
             ``candidates`` (lists), and ``bag`` where there are bags, indexed as the
             rows of `X` were. With `miss_rate` also ``wrong``, the probability that no
-            candidate is true, and ``look``, the place in the order of that probability:
-            look at row 1 first.
+            candidate is true, and ``look``, the rank of this probability: review row 1
+            first.
 
         Examples
         --------

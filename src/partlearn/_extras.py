@@ -12,7 +12,7 @@ __all__ = ["compiled_loops", "compiled_twin", "import_optional"]
 
 @cache
 def compiled_loops(module: str) -> Any:
-    """Module ``_x_numba`` with the compiled loops of ``_x``; None without numba."""
+    """Return ``_x_numba``, the compiled loops of module ``_x``; None without numba."""
     try:
         return import_module(f"{module}_numba")
     except (ImportError, RuntimeError):  # no numba, or no place to keep its results
@@ -20,13 +20,13 @@ def compiled_loops(module: str) -> Any:
 
 
 def compiled_twin(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Function of the same name in ``_x_numba`` for one in ``_x``; itself without."""
+    """Return the compiled function of the same name, or the function itself."""
     loops = compiled_loops(function.__module__)
     return function if loops is None else getattr(loops, function.__name__)
 
 
 def import_optional(module: str, purpose: str, extra: str = "data") -> Any:
-    """Import an optional module, or say which extra brings it."""
+    """Import an optional module; raise with the extra to install."""
     try:
         return import_module(module)
     except ImportError as error:

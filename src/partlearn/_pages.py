@@ -1,4 +1,4 @@
-"""Text of others on pages of ours: shown as it is, and never obeyed."""
+"""Show text from data on pages without interpreting it."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -23,7 +23,7 @@ CONTROLS = re.compile(
 
 
 def visible(text: Any, *, lines: bool = False) -> str:
-    """Show control characters and marks of direction instead of obeying them.
+    """Spell out control characters and marks of direction.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How far a long fit has come, for whoever asks; nothing is printed here."""
+"""Report the progress of long fits to a callback; nothing is printed."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -44,7 +44,7 @@ def on_progress(callback: Callable[[str, int, int], object] | None) -> Iterator[
 
 
 def iterations(name: str, n: int, start: int = 0) -> Iterator[int]:
-    """Yield n numbers from `start` on, and tell the callback of :func:`on_progress`."""
+    """Yield n numbers from `start` on, and call the callback of :func:`on_progress`."""
     callback = _listener.get()
     if callback is None:
         yield from range(start, start + n)
@@ -59,7 +59,7 @@ def iterations(name: str, n: int, start: int = 0) -> Iterator[int]:
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Tell the callback of :func:`on_progress` of a step that cannot be counted."""
+    """Call the callback of :func:`on_progress` for a step that cannot be counted."""
     callback = _listener.get() or (lambda *event: None)
     callback(name, 0, 1)
     try:

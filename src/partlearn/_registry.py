@@ -1,9 +1,9 @@
-"""The one list of methods by name, read from what the packages export.
+"""List of all methods by name, read from the exports of the packages.
 
-A method is a public class of one of the packages below; what it is for follows from
-where it is defined and from what it can do. So a new method is known to the command
-line, to plans, to :func:`partlearn.disambiguate` and to the tests as soon as its
-package exports it. Nothing is imported before somebody asks.
+A method is a public class of one of the packages below. Its role follows from its
+package and its interface. The command line, plans, :func:`partlearn.disambiguate` and
+the tests find a new method as soon as its package exports it. Packages are imported on
+the first use.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -53,7 +53,7 @@ _PACKAGES = (
 
 
 class MethodError(ValueError):
-    """There is no such method, or it has no such parameter."""
+    """Error for a method or a parameter that does not exist."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,11 @@ class Method:
     name : str
         Name of the class.
     role : str
-        What the method is for, one of :data:`ROLES`.
+        Role of the method, one of :data:`ROLES`.
     cls : type
         The class.
     required : tuple of str
-        Parameters without a default: the method needs these parts.
+        Parameters without a default.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Method:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """Parameters that have no default."""
+        """Names of the parameters without a default."""
         return _required(self.cls)
 
 
@@ -92,7 +92,7 @@ def _required(cls: type[Any]) -> tuple[str, ...]:
 
 
 def methods(*roles: Role) -> dict[str, Method]:
-    """Methods of some roles, sorted by name.
+    """Return the methods of some roles, sorted by name.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def methods(*roles: Role) -> dict[str, Method]:
 
 
 def _role(item: Any) -> Role | None:
-    """What a public name is for; None for what is no method."""
+    """Return the role of a public name; None if it is not a method."""
     if not inspect.isclass(item) or inspect.isabstract(item):
         return None
     if not hasattr(item, "fit"):
@@ -134,12 +134,12 @@ def _role(item: Any) -> Role | None:
 
 
 def _is_multilabel(cls: type[Any]) -> bool:
-    """Whether rows may have several true labels: by where the class is defined."""
+    """Whether rows may have several true labels, by the package of the class."""
     return cls.__module__.startswith("partlearn.multilabel.")
 
 
 def find(name: str, *roles: Role) -> type[Any]:
-    """Class of a method by its name.
+    """Return the class of a method by its name.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def find(name: str, *roles: Role) -> type[Any]:
         Class name in any case, with or without hyphens ("PL-KNN", "crisp-selector"), or
         ``package.module:Class`` for an estimator of any package, which is imported.
     *roles : str
-        What the method must be for; none means any role.
+        Roles that the method may have; none means any.
 
     Returns
     -------
@@ -198,16 +198,16 @@ def _import(name: str) -> type[Any]:
 
 
 def check_packages(value: Any, allow: Collection[str] = ()) -> None:
-    """Refuse classes of packages that nobody allowed, before anything is imported.
+    """Raise for classes of packages that are not allowed, before an import.
 
-    To import a module runs its code, so a file that may name any module is a program.
-    Parameters by which scikit-learn would read or write files are refused too.
+    An import runs the code of a module, so a file that may name any module is a
+    program. Parameters by which scikit-learn would read or write files are refused too.
 
     Parameters
     ----------
     value : str, mapping or list
-        A name as for :func:`find`, or parameters as for :func:`build`; the classes
-        among parameters are looked at, however deep.
+        A name as for :func:`find`, or parameters as for :func:`build`; nested
+        parameters are checked too.
     allow : collection of str, default=()
         Packages besides partlearn and scikit-learn.
 
@@ -252,9 +252,9 @@ _OF_FILES = {
 
 
 def _refuse_files(params: Mapping[str, Any]) -> None:
-    """Refuse parameters that let scikit-learn read or write files.
+    """Raise for parameters by which scikit-learn would read or write files.
 
-    A cache on disk is read by unpickling, which runs whatever somebody put there.
+    A cache on disk is unpickled, which runs code in its files.
     """
     for key, value in params.items():
         name = str(key).rpartition("__")[2]  # of a part, as in a grid of a search
@@ -285,7 +285,7 @@ def build(
     *roles : str
         As for :func:`find`.
     seed : int or None, default=None
-        Random state of a method that takes one, where `params` does not have it.
+        Random state of a method that takes one, if `params` does not set it.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Sizes at which the library computes differently, and its limits.
+"""Sizes of blocks and samples, and limits, in one object.
 
-Speed and memory depend on them, results do not, or only where a sample is taken. They
-are kept in one object, which tests change to reach every path with small data.
+They change speed and memory; results depend on them only if a sample is drawn. Tests
+change them to reach every path with small data.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -108,6 +108,6 @@ SIZES = Sizes()
 
 
 def spans(n: int, step: int) -> Iterator[slice]:
-    """Slices of `step` rows, at least one, that cover `n` rows."""
+    """Yield slices of `step` rows, at least one, that cover `n` rows."""
     step = max(1, step)
     return (slice(start, min(start + step, n)) for start in range(0, n, step))

@@ -1,9 +1,8 @@
-"""The private names of scikit-learn that this library uses, in one place.
+"""Private names of scikit-learn that this library uses.
 
 scikit-learn offers no public way to declare parameter constraints, to index rows of any
-container, to count them or to tell which library an array is of. When one of these
-names moves, only this file changes; a test refuses private names of scikit-learn
-anywhere else.
+container, to count them or to find the library of an array. When one of these names
+moves, only this file changes; a test rejects private names of scikit-learn elsewhere.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -56,8 +55,8 @@ _FEW_ROWS = 5000  # rows of which products are too small for several threads
 def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:
     """Validate parameters before `fit`, and fit few rows with one thread.
 
-    Small products that are spread over the threads of BLAS take many times as long
-    where another process is busy, and gain nothing where none is.
+    Small matrix products in several BLAS threads take many times as long while another
+    process is busy, and are no faster on an idle machine.
     """
     validated = _fit_context(
         prefer_skip_nested_validation=prefer_skip_nested_validation
@@ -91,7 +90,7 @@ def is_array(X: Any) -> bool:
 def decision_tree_type() -> tuple[type[Any], np.dtype[Any]]:
     """Return the compiled tree of decision trees and forests, and its nodes' dtype.
 
-    Imported when asked for: trees are slow to import, and few need them.
+    Imported on use, since trees are slow to import and rarely needed.
     """
     from sklearn.tree._tree import NODE_DTYPE, Tree
 
@@ -107,7 +106,7 @@ def boosted_tree_type() -> tuple[type[Any], np.dtype[Any]]:
 
 
 def complete_booster(booster: Any) -> None:
-    """Set what a boosting of numbers needs to predict, besides its trees.
+    """Set the attributes besides trees that boosting needs to predict.
 
     Parameters
     ----------
@@ -127,12 +126,12 @@ def complete_booster(booster: Any) -> None:
 
 
 def complete_encoder(encoder: Any) -> None:
-    """Set what an encoder derives from its parameters, categories and rare categories.
+    """Set the attributes that an encoder derives from its categories.
 
     Parameters
     ----------
     encoder : OneHotEncoder or OrdinalEncoder
-        With ``categories_`` and, where it groups rare ones, ``_infrequent_indices``.
+        With ``categories_`` and, if it groups rare ones, ``_infrequent_indices``.
     """
     encoder._check_infrequent_enabled()
     if encoder._infrequent_enabled:
@@ -154,7 +153,7 @@ def complete_encoder(encoder: Any) -> None:
 
 
 def _grouped(count: int, rare: NDArray[Any]) -> NDArray[np.int64]:
-    """Number of each category after the rare ones were put together, at the end."""
+    """Return the number of each category; rare ones share the last number."""
     mapping = np.full(count, count - len(rare), dtype=np.int64)
     mapping[np.setdiff1d(np.arange(count), rare)] = np.arange(count - len(rare))
     return mapping

@@ -12,7 +12,7 @@ __all__ = ["main"]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command line; what a user can put right ends in one sentence.
+    """Run the command line; errors that a user can correct end in one sentence.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 @contextmanager
 def _leaving_on_signals() -> Iterator[None]:
-    """Let SIGTERM leave as Ctrl-C does, through whatever cleans up on the way."""
+    """Treat SIGTERM like Ctrl-C, so that temporary files are removed."""
 
     def leave(number: int, frame: Any) -> None:
         # An object that was interrupted while it was made may fail to be taken down.

@@ -1,4 +1,4 @@
-"""The commands, put together; each imports what it needs when it runs."""
+"""Put the commands together; each one imports its modules when it runs."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 

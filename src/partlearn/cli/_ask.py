@@ -30,7 +30,7 @@ def ask(
     accuracy: float = 1.0,
     corrections: Path | None = None,
 ) -> None:
-    """Choose the rows to label next: those whose true label would help most.
+    """Choose the rows to label next, by the expected gain from their true label.
 
     The result has one line per row, the most helpful first: its number or id, an empty
     column label to fill in, the remaining candidates, the most likely one with its
@@ -67,7 +67,7 @@ def ask(
 def _questions(
     result: "Disambiguation", budget: int, accuracy: float, sep: str
 ) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """Return columns of the rows to ask, facts about them, and lines to print."""
+    """Return columns of the rows to label, facts about them, and lines to print."""
     from partlearn import plan_questions
 
     ranked = plan_questions(result, budget=2 * budget, accuracy=accuracy)

@@ -1,4 +1,4 @@
-"""``partlearn bench`` and ``partlearn report``: run a plan, and tell of a run."""
+"""``partlearn bench`` and ``partlearn report``: run a plan, and report its results."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -109,7 +109,7 @@ def run_and_report(
     sections: Container[str] | None = None,
     **how: Any,
 ) -> None:
-    """Run, print, write; exit code 1 when jobs failed. `how` goes to `_prepared`."""
+    """Run a plan and write its reports; exit code 1 if jobs failed."""
     from partlearn.benchmark import run_plan
 
     try:
@@ -145,7 +145,7 @@ def run_and_report(
 def _run_again(
     plan_name: str, out: Path, share: float, *, as_json: bool, **how: Any
 ) -> None:
-    """Run a share of the finished jobs again; exit code 1 when any differs."""
+    """Run a share of the finished jobs again; exit code 1 if a result differs."""
     from partlearn.benchmark import verify_run
     from partlearn.report import plural
 
@@ -180,7 +180,7 @@ def _prepared(
     scheduler: str | None = None,
     allow: Sequence[str] = (),
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Load a plan; where its data are and its jobs run, and the bar of the jobs."""
+    """Load a plan; yield it with its data folder, its engine and a progress bar."""
     from partlearn.benchmark import load_plan, make_engine
 
     plan = load_plan(plan_name, allow=allow)
@@ -297,7 +297,7 @@ def report(
 
 
 def _run_folder(folder: Path) -> Path:
-    """The folder itself, or the only run inside it."""
+    """Return the folder itself, or the only run inside it."""
     if (folder / "run.json").is_file() or not folder.is_dir():
         return folder
     runs = sorted(path.parent for path in folder.glob("*/run.json"))

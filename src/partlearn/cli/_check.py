@@ -1,4 +1,4 @@
-"""``partlearn check``: what is wrong with my data, in plain words."""
+"""``partlearn check``: find problems in a data set."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -40,7 +40,7 @@ def check(
             raise AmbiguousDataError(
                 "the file has true labels but no candidate sets to check",
                 path=file,
-                advice="Name the candidates with --labels, or say --task pll.",
+                advice="Name the candidates with --labels, or pass --task pll.",
             )
         report = check_data(
             data.X,

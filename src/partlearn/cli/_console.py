@@ -32,12 +32,12 @@ def output() -> "Console":
 
 
 def plain(text: str) -> str:
-    """Text of which a terminal obeys nothing: names in files may hold anything."""
+    """Escape control characters in text, such as names read from files."""
     return CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def plain_json(text: str) -> str:
-    """JSON of which a terminal obeys nothing; it reads the same."""
+    """Escape control characters in JSON; its content stays the same."""
     return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -53,7 +53,7 @@ def print_json(content: Any) -> None:
 
 @contextmanager
 def progress(title: str) -> "Iterator[Callable[[int, int, str], None]]":
-    """Bar with the time left on standard error; silent when it is no terminal."""
+    """Show a bar with the time left on standard error, if it is a terminal."""
     from rich import progress as parts
     from rich.console import Console
 
@@ -80,7 +80,7 @@ def progress(title: str) -> "Iterator[Callable[[int, int, str], None]]":
 def row_progress(
     title: str, writer: "TableWriter"
 ) -> "Iterator[Callable[[float], None]]":
-    """Bar of the share of a table that was read, with the number of rows written."""
+    """Show the share of a table that was read and the number of rows written."""
     with progress(title) as update:
         yield lambda share: update(int(100 * share), 100, f"{writer.n_rows:,} rows")
 
@@ -91,10 +91,10 @@ def _span(seconds: float) -> str:
 
 @contextmanager
 def fit_progress(patience: float = 2.0, tick: float = 1.0) -> Iterator[None]:
-    """Show on a terminal how far a fit has come that takes more than some seconds.
+    """Show the progress of a long fit on a terminal.
 
-    The line is renewed when a fit tells of itself, and every `tick` seconds (0: never)
-    while it does not, as in a long eigenproblem.
+    The line is updated when the fit reports progress, and every `tick` seconds in
+    between (0: never), as in a long eigenproblem.
     """
     if not sys.stderr.isatty():
         yield
@@ -154,7 +154,7 @@ def fit_progress(patience: float = 2.0, tick: float = 1.0) -> Iterator[None]:
 
 
 def print_summary(summary: "Summary", sections: Container[str] | None = None) -> None:
-    """Print the short version of a report, or those of its sections."""
+    """Print the short version of a report, or of some of its sections."""
     from partlearn.report import print_report
 
     print_report(summary, output(), sections=sections)

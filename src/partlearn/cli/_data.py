@@ -200,7 +200,7 @@ def convert(
 
 
 def _task_columns(source: Path, question: str | None) -> dict[str, Any]:
-    """Tasks or records as columns of a table."""
+    """Read tasks or records as columns of a table."""
     from partlearn.io import read_tasks
 
     read = read_tasks(source, question)

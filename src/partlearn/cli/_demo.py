@@ -1,4 +1,4 @@
-"""``partlearn demo``: the main job on data that ships with scikit-learn."""
+"""``partlearn demo``: find labels of data that ship with scikit-learn."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -60,10 +60,10 @@ def demo(
 
 
 def _label_digits(page: Path, n_rows: int) -> tuple[float, float, float]:
-    """Disambiguate digits, classify new ones, tell of it and write the label report.
+    """Disambiguate digits, classify new ones and write the label report.
 
-    Returns the shares of labels found right, of new digits recognized, and of those
-    that logistic regression recognizes when it is told the true labels.
+    Returns the share of right labels, the accuracy on new digits, and the accuracy of
+    logistic regression with the true labels.
     """
     import numpy as np
     from sklearn.datasets import load_digits
@@ -107,7 +107,7 @@ def _label_digits(page: Path, n_rows: int) -> tuple[float, float, float]:
 
 
 def _label_pages(page: Path, n_rows: int) -> None:
-    """Disambiguate digits on pages with a list each, alone and by their pages."""
+    """Disambiguate digits on pages with one list each, without and with the pages."""
     import numpy as np
     from sklearn.datasets import load_digits
 
@@ -134,7 +134,7 @@ def _label_pages(page: Path, n_rows: int) -> None:
 
 
 def _write_page(result: Any, page: Path, X: Any, title: str) -> None:
-    """Write the label report with a picture of each digit."""
+    """Write the label report, with a picture of each digit."""
     try:
         result.to_html(page, images=list(X.reshape(-1, 8, 8)), title=title)
     except ImportError:

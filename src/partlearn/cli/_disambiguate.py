@@ -102,7 +102,7 @@ def disambiguate(
 
 
 def _found(result: "Disambiguation", right: Any) -> tuple[dict[str, Any], list[str]]:
-    """Facts about the labels of rows, and what is said of them."""
+    """Return facts about the labels of rows, and lines to print."""
     outcome = _outcome(result, right)
     lines = [
         f"{outcome['rows']} rows labeled by {outcome['method']}",
@@ -128,7 +128,7 @@ def _found(result: "Disambiguation", right: Any) -> tuple[dict[str, Any], list[s
 
 
 def _headline(result: "Disambiguation", outcome: dict[str, Any]) -> list[str]:
-    """Say what is settled, how much is expected to be right, and what looks wrong."""
+    """Describe settled rows, the expected accuracy and likely errors."""
     from partlearn.inspection import OPEN, SETTLED
 
     lines = []
@@ -193,9 +193,9 @@ def _headline(result: "Disambiguation", outcome: dict[str, Any]) -> list[str]:
 def _images(
     contents: dict[str, Any] | None, column: str, data: Path, folder: Path | None
 ) -> list[Path]:
-    """Take the paths of the pictures out of the contents, which need not show them.
+    """Take the paths of the pictures out of the contents.
 
-    A table may not say which files of the disk are shown: they lie in one folder.
+    All pictures must lie in one folder, so that a table cannot show other files.
     """
     from partlearn.io import DataFormatError
 
@@ -226,7 +226,7 @@ def labels_of_file(
     corrections: Path | None,
     **beside: Any,
 ) -> tuple[Any, Any, dict[str, Any] | None]:
-    """Labels or tags of a file, its true labels and the contents of its rows."""
+    """Read labels or tags of a file, its true labels and the contents of its rows."""
     from partlearn import disambiguate as find_labels
     from partlearn.io import read_corrections
     from partlearn.tables import make_tag_learner
@@ -277,7 +277,7 @@ def labels_of_file(
 
 
 def _say_left_out(data: "Dataset") -> None:
-    """Name columns of text that were taken for names of rows."""
+    """Name text columns that were taken as names of rows."""
     from partlearn.tables import find_kinds
 
     given = {name for names in data.roles.values() for name in names}

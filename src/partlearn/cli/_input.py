@@ -1,4 +1,4 @@
-"""What commands read: parameters, data sets, tables and votes."""
+"""Read the parameters, data sets, tables and votes of commands."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -82,9 +82,10 @@ def parse_class_weight(words: Sequence[str]) -> Any:
 
 
 def block_rows(usual: int, *widths: int) -> int:
-    """Rows of a block whose predictions, or features, fit into memory together.
+    """Return the number of rows per block whose results fit into memory.
 
-    A model says how wide they are, and a small file may hold a wide one.
+    The width of the results depends on the model, and a small model file may hold a
+    wide model.
     """
     return max(1, min(usual, _BLOCK_NUMBERS // max(1, *widths)))
 
@@ -101,7 +102,7 @@ def notes() -> Iterator[None]:
 
 @contextmanager
 def applying(path: Path) -> Iterator[None]:
-    """Say of an error in applying a model that the rows of a file are to blame."""
+    """Add the file to errors that its rows cause in a model."""
     from partlearn.io import DataError, DataFormatError
 
     try:
@@ -155,8 +156,8 @@ def read_data(
 ) -> "Dataset":
     """Read a file, or several Parquet files, and find the labels.
 
-    `columns` are those of the table where it was read already; `table` says that a
-    matrix will not do, and `empty` what becomes of rows without votes.
+    `columns` are the columns of a table that was read already, `table` excludes
+    matrices, and `empty` is the treatment of rows without votes.
     """
     from partlearn.io import is_table
     from partlearn.tables import check_names, dataset_of, read_columns
@@ -198,7 +199,7 @@ def _read_votes(
     columns: Mapping[str, Any],
     empty: Literal["drop", "all"],
 ) -> "Votes":
-    """Votes of a long table: one line per row, annotator and label."""
+    """Read votes from a long table: one line per row, annotator and label."""
     from partlearn.candidates import from_votes
     from partlearn.io import DataFormatError
     from partlearn.tables import check_names, numbers_in, read_columns

@@ -129,7 +129,7 @@ class DataOptions:
 
     @property
     def roles(self) -> dict[str, Any]:
-        """What was said about columns, as arguments of a TableEncoder."""
+        """Kinds of columns, as arguments of a TableEncoder."""
         return {name: getattr(self, name) or [] for name in COLUMN_ROLES}
 
 
@@ -150,7 +150,7 @@ class Output:
     as_json: Json = False
 
     def check(self, *read: Path | None, **files: Path | None) -> None:
-        """Refuse to replace what is read, and to mix two outputs."""
+        """Raise if a result would replace the data or mix with another output."""
         check_files(
             read,
             {f"--{name}": path for name, path in files.items()},
@@ -159,7 +159,7 @@ class Output:
         )
 
     def open(self) -> "TableWriter":
-        """Open the table, which appears when it is complete."""
+        """Open the table; the file appears when it is complete."""
         from partlearn.io import TableWriter
 
         return TableWriter(self.out, safe_csv=self.safe_csv)
@@ -176,7 +176,7 @@ class Output:
 def with_options(
     *, without: Collection[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Let a command take the fields of its DataOptions and Output as options.
+    """Turn the fields of DataOptions and Output into options of a command.
 
     Parameters behind the ``*`` of a function are options, those before it arguments.
     Their docstrings are the help.
@@ -218,7 +218,7 @@ def with_options(
 
 
 def _documented(subject: Any) -> tuple[str, dict[str, str]]:
-    """Docstring without its list of parameters, and the help of each parameter."""
+    """Return the docstring without its list of parameters, and the help of each one."""
     text, _, listed = (inspect.getdoc(subject) or "").partition("\n----------\n")
     helps: dict[str, str] = {}
     name = ""
@@ -231,7 +231,7 @@ def _documented(subject: Any) -> tuple[str, dict[str, str]]:
 
 
 def _told(parameter: inspect.Parameter, helps: Mapping[str, str]) -> inspect.Parameter:
-    """Parameter as typer takes it, with its help."""
+    """Return a parameter for typer, with its help."""
     kind, info = parameter.annotation, None
     if get_origin(kind) is Annotated:
         kind, info = get_args(kind)
@@ -262,7 +262,7 @@ def print_error(error: Exception) -> int:
 
 
 def _not_found(path: Path) -> str:
-    """Name the file that may have been meant."""
+    """Suggest a file of a similar name."""
     from difflib import get_close_matches
 
     folder = path.parent
@@ -289,7 +289,7 @@ def check_files(
     printed: Mapping[str, Path | None] | None = None,
     as_json: bool = False,
 ) -> None:
-    """Refuse to replace data by a result, and one result by another.
+    """Raise if a result would replace the data or another result.
 
     Results are named by their options. Those of `printed` may be ``-``, standard
     output, but only one of them and not beside `as_json`. Standard input is read once.

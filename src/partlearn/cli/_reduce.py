@@ -183,7 +183,7 @@ def _loaded(path: Path, role: str) -> "Model":
 
 
 def _last(model: "Model") -> Any:
-    """The reducer or selector of a model, which may have an encoder in front."""
+    """Return the reducer or selector of a model, which may follow an encoder."""
     return model.estimator[-1] if _is_encoded(model) else model.estimator
 
 
@@ -197,7 +197,7 @@ def _is_encoded(model: "Model") -> bool:
 
 
 def _names_out(model: "Model") -> list[str]:
-    """Names of the columns that a model makes, or keeps."""
+    """Return the names of the columns that a model makes or keeps."""
     import numpy as np
 
     features: Any = model.feature_names
@@ -242,9 +242,10 @@ def _fit(estimator: Any, data: Path, options: DataOptions) -> tuple["Model", Blo
 def _fit_table(
     estimator: Any, data: Path, options: DataOptions
 ) -> tuple["Model", Blocks]:
-    """Fit a method on a table, encoded unless it is a matrix of numbers; give all rows.
+    """Fit a method on a table, and return the columns of all rows.
 
-    A column that counts or names the rows is no feature, in whatever table it stands.
+    A table is encoded unless it holds numbers only. A column of row numbers or row
+    names is not a feature.
     """
     from partlearn.io import join_blocks, raw_columns, table_blocks
     from partlearn.persistence import Model
@@ -276,7 +277,7 @@ def _fit_table(
 def _features(
     columns: dict[str, Any], hidden: list[str], roles: dict[str, Any]
 ) -> tuple[Any, list[str], Any]:
-    """Fitted encoder (None where all features are plain numbers), columns, matrix."""
+    """Return the fitted encoder (None if all are numbers), columns and matrix."""
     import numpy as np
 
     from partlearn.io import plain_numbers
@@ -295,7 +296,7 @@ def _features(
 
 
 def _shares(estimator: Any, tags: Any) -> Any:
-    """Tags for a selector; for a reducer as shares, of the rows that have any."""
+    """Return tags for a selector, or shares of the rows with tags for a reducer."""
     from partlearn.candidates import from_weights
 
     if hasattr(estimator, "get_support"):
@@ -306,15 +307,15 @@ def _shares(estimator: Any, tags: Any) -> Any:
 
 
 def _placed(estimator: Any) -> Any | None:
-    """Fitted rows as `fit_transform` has them, where models that did not see them do.
+    """Return the cross-fitted training rows, as `fit_transform` does.
 
-    None where a reducer places them as it places other rows.
+    None if a reducer projects training rows and new rows alike.
     """
     return estimator.cross_fitted_ if getattr(estimator, "cross_fits", False) else None
 
 
 def _read_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
-    """Rows of a table that is read block by block."""
+    """Yield rows of a table that is read block by block."""
     from partlearn.io import raw_columns, table_blocks
     from partlearn.persistence import row_width
 
@@ -328,7 +329,7 @@ def _read_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
 def _table_blocks(
     model: "Model", data: Path, blocks: Iterable[dict[str, Any]], labeled: Any = None
 ) -> Blocks:
-    """Rows of a table; the model may have been fitted on `labeled` ones of them."""
+    """Yield rows of a table; the model may have been fitted on the `labeled` ones."""
     import numpy as np
 
     from partlearn.io import columns_of
@@ -362,7 +363,7 @@ def _table_blocks(
 
 
 def _automatic(selector: Any) -> Any:
-    """Let a selector choose how many features, if it knows how to."""
+    """Let a selector choose the number of features, if it can."""
     from sklearn.base import clone
 
     chosen = clone(selector).set_params(n_features_to_select="auto")
@@ -380,7 +381,7 @@ def _automatic(selector: Any) -> Any:
 
 
 def _matrix_blocks(model: "Model", data: "Dataset", X: Any, sep: str) -> Blocks:
-    """Rows of a matrix that a model was fitted on, with their labels."""
+    """Yield rows of a matrix that a model was fitted on, with their labels."""
     import numpy as np
 
     names, placed = _names_out(model), _placed(model.estimator)

@@ -1,4 +1,4 @@
-"""Tags on the command line: what listed tags are worth, in words and tables."""
+"""Tags on the command line: their estimated quality, and rows to label."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def tag_score_table(scores: "list[TagQuality]", how: str) -> str:
-    """How well tags of new rows are ranked, and what cannot be said."""
+    """Describe the ranking of the tags of new rows."""
     from partlearn.tables import CANNOT
 
     title = "average precision of"
@@ -37,7 +37,7 @@ def tag_score_table(scores: "list[TagQuality]", how: str) -> str:
 def questions(
     result: "TagDisambiguation", budget: int
 ) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """Rows whose tags look most doubtful as columns, facts about them, and words."""
+    """Return columns of the rows with doubtful tags, facts, and lines to print."""
     from partlearn import rank_rows
     from partlearn.io import ordered_tags
 
@@ -67,7 +67,7 @@ def questions(
 def believed(
     result: "TagDisambiguation", truth: Any
 ) -> tuple[dict[str, Any], list[str]]:
-    """Facts about the tags of rows, and what is said of them."""
+    """Return facts about the tags of rows, and lines to print."""
     right = None if truth is None else result.agreement(truth)
     listed = result.tags.candidates
     counts = {

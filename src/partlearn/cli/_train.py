@@ -191,7 +191,8 @@ def _fit_blocks(
 ) -> None:
     """Fit a PartialClassifier on blocks of Parquet files.
 
-    A `scheduler` is the address of one of Dask; without, all runs in this process.
+    `scheduler` is the address of a Dask scheduler; without one, blocks are fitted in
+    this process.
     """
     from partlearn._math.blocks import connect
     from partlearn.tables import bags_of_files
@@ -210,7 +211,7 @@ def _fit_blocks(
 
 
 def _held_out(model: Any, table: "Dataset", **how: Any) -> list[Any]:
-    """Scores of a classifier on rows that were held out."""
+    """Return scores of a classifier on held-out rows."""
     from partlearn.tables import estimate_quality, estimate_tag_quality
 
     if table.task == "tags":
@@ -221,7 +222,7 @@ def _held_out(model: Any, table: "Dataset", **how: Any) -> list[Any]:
 
 
 def _how(folds: int, time: str | None, most: int | None) -> str:
-    """Say which rows were held out."""
+    """Describe the rows that were held out."""
     if most:
         drawn = "later rows" if time else "rows"
         return (
@@ -269,7 +270,7 @@ def _score_table(scores: "list[QualityScore]", how: str) -> str:
 
 
 def _label_lines(score: "QualityScore", known: bool) -> list[str]:
-    """Quality by label, the labels that are missed most first."""
+    """Return lines of the quality by label, lowest recall first."""
     shown = [c for c in score.classes if c.n_rows > 0][:_LABELS]
     width = max(5, *(len(str(c.label)) for c in shown)) if shown else 5
     by = "by true labels" if known else "estimated"
@@ -289,7 +290,7 @@ def _label_lines(score: "QualityScore", known: bool) -> list[str]:
 
 
 def _assumption(score: "QualityScore") -> str:
-    """Say what the candidate sets tell about the assumption behind the estimate."""
+    """Describe whether the candidate sets contradict the assumption of the estimate."""
     if not score.tested:
         return f"the lower end does not. {_input.UNTESTED}"
     if not score.together:
@@ -318,7 +319,7 @@ def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, 
 
 
 def _plain(score: Any) -> dict[str, Any]:
-    """Fields of a score; None for what is not a number."""
+    """Return the fields of a score; numbers that are NaN become None."""
     fields = {key: None if v != v else v for key, v in score._asdict().items()}
     if fields.get("gold") is not None:
         fields["gold"] = score.gold._asdict()
