@@ -30,6 +30,7 @@ from partlearn._math.neighbors import (
     reference_rows,
     self_neighbors,
 )
+from partlearn._sizes import SIZES
 from partlearn.candidates import check_evidence, make_candidates
 from partlearn.classification import PLKNN, CRISPClassifier
 from partlearn.decomposition import CENDA, CRISP, KernelCRISP
@@ -181,6 +182,7 @@ def test_neighbors_that_the_pool_passes_over_are_left_to_the_sample(monkeypatch)
         return self_neighbors(Z, k)
 
     monkeypatch.setattr("partlearn._math.crossfit._iterations.many_neighbors", searched)
+    monkeypatch.setattr(SIZES, "relevant_columns", 0)  # no first fit for the columns
     X, S = problem(seed=2)
     model = fit_briefly(CRISPClassifier(n_reference=40, max_iter=2), X, S)
     weights = model.expert_weights_["log_linear"]

@@ -24,7 +24,7 @@ def model():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     table = {
-        "size": rng.normal(size=60) + 5 * y,
+        "size": rng.normal(size=60) + 2 * y,
         "coat": np.where(y == 1, "rough", "soft").astype(object),
         "name": np.array([f"n{i}" for i in range(60)], dtype=object),
         "kind": np.where(np.arange(60) % 3 == 0, "cat|dog", np.where(y, "dog", "cat")),

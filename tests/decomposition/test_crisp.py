@@ -156,15 +156,18 @@ def test_background_weights(data):
     assert_array_equal(none.components_, zero.components_)
     assert none.background_ == 0
     assert none.n_components_ == none.n_discriminant_
-    # Weights are shares of the mean squared length of the embedded training rows.
+    # Weights are shares of the mean squared length of the embedded training rows, which
+    # is that of the discriminant directions by themselves.
+    length = (none.transform(X) ** 2).sum(axis=1).mean()
     part = CRISP(background=0.3, tol=0.05).fit(X, S)
     Z = part.transform(X) ** 2
     found = part.n_discriminant_
-    assert_allclose(Z[:, :found].sum(axis=1).mean(), 0.7)
-    assert_allclose(Z[:, found:].sum(axis=1).mean(), 0.3)
-    only = CRISP(background=1.0, relevance=0, tol=0.05).fit(X, S)
+    assert_allclose(Z[:, :found].sum(axis=1).mean(), 0.7 * length)
+    assert_allclose(Z[:, found:].sum(axis=1).mean(), 0.3 * length)
+    only = CRISP(background=1.0, tol=0.05).fit(X, S)
     assert len(only.eigenvalues_) == 0
-    assert_allclose((only.transform(X) ** 2).sum(axis=1).mean(), 1)
+    assert_allclose((only.transform(X) ** 2).sum(axis=1).mean(), length)
+    only = CRISP(background=1.0, relevance=0, tol=0.05).fit(X, S)
     gram = only.components_ @ only.components_.T
     assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-10)  # principal components
 

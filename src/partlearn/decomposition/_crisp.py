@@ -413,9 +413,11 @@ class CRISP(BaseReducer):
             w = float(self.background)
         if w == 0:
             return P, np.ones(kept), w
-        V = basis.directions(leading) / mean_norm(G)
+        # Rows keep their mean squared length, on which penalties of classifiers depend.
+        length = mean_norm(basis.embedded(embedding.weights[:, :kept]))
+        V = basis.directions(leading) * (length / mean_norm(G))
         if w == 1:
             return V, np.ones(0), w
-        factor = sqrt(1 - w) / mean_norm(basis.embedded(embedding.weights[:, :kept]))
+        factor = sqrt(1 - w)
         both = namespace(P, V).concat([factor * P, sqrt(w) * V], axis=1)
         return both, np.full(kept, factor), w
