@@ -49,8 +49,6 @@ from partlearn.classification._soft_labels import (
 )
 from partlearn.model_selection import StratifiedCandidateKFold
 
-__all__ = ["CandidateClassifier"]
-
 _SMOOTHING = 1e-3  # confidence that every class keeps
 
 Fold = tuple[Indices, Indices]

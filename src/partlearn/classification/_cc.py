@@ -12,8 +12,6 @@ from partlearn.classification._score_models import (
     relative,
 )
 
-__all__ = ["CC"]
-
 
 class CC(BaseLikelihoodClassifier):
     """Classifier-consistent risk: maximize the likelihood of the candidate sets.

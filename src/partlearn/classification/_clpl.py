@@ -8,8 +8,6 @@ from partlearn._typing import Array
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
 from partlearn.classification._score_models import average_hinge
 
-__all__ = ["CLPL"]
-
 
 class CLPL(BaseLikelihoodClassifier):
     """Linear classifier by a convex loss on the mean score of the candidates.

@@ -20,8 +20,6 @@ from partlearn.base import (
 )
 from partlearn.candidates import FLOATS, fitted_confidence, require_confidence
 
-__all__ = ["CoupledClassifier"]
-
 
 def _has_decision_function(self: Any) -> bool:
     return hasattr(getattr(self, "classifier_", self.classifier), "decision_function")

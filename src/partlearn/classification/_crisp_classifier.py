@@ -18,8 +18,6 @@ from partlearn._typing import Array
 from partlearn.base import PARAMETERS, BaseCandidateClassifier
 from partlearn.decomposition import KernelCRISP, PoolMixin
 
-__all__ = ["CRISPClassifier"]
-
 
 @lazy_rows
 class CRISPClassifier(PoolMixin, BaseCandidateClassifier):

@@ -31,8 +31,6 @@ from partlearn.candidates import (
     warn_at_max_iter,
 )
 
-__all__ = ["IPAL"]
-
 _TIE = 1e-12  # confidences that differ by this share are level
 # Squared residuals of unit rows are differences of numbers near one.
 _ROUNDING = 64 * np.finfo(np.float64).eps

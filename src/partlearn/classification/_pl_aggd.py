@@ -33,8 +33,6 @@ from partlearn.candidates import (
 )
 from partlearn.classification._ridge import BaseRidgeClassifier
 
-__all__ = ["PLAGGD"]
-
 _FIRST_STEPS = 5000  # the first problem is convex, but not strictly
 
 

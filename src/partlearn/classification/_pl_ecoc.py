@@ -31,8 +31,6 @@ from partlearn.classification._ridge import (
     squared_distances,
 )
 
-__all__ = ["PLECOC"]
-
 _DRAWS = 256  # columns tried at a time
 _FEW_CLASSES = 12  # up to so many classes, all columns are tried
 _ALONE = 0.05  # a kernel below this between nearest rows is as good as zero

@@ -30,8 +30,6 @@ from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn.base import PARAMETERS, BaseCandidateClassifier
 from partlearn.candidates import initial_confidence
 
-__all__ = ["PLKNN"]
-
 
 @lazy_rows
 class PLKNN(BaseCandidateClassifier):

@@ -32,8 +32,6 @@ from partlearn.candidates import (
 )
 from partlearn.metrics import candidate_hit_rate
 
-__all__ = ["PLSVM", "PLSVMCV"]
-
 _MAX_SEED = np.iinfo(np.int32).max
 _TOL = {"clean": 1e-4, "lab": 1e-3}
 _UNEVEN = 100.0  # times the usual size of a feature

@@ -25,8 +25,6 @@ from partlearn.base import (
 from partlearn.classification._candidate_classifier import CandidateClassifier
 from partlearn.model_selection import StratifiedCandidateKFold
 
-__all__ = ["PooledClassifier", "for_candidates"]
-
 _SMOOTHING = 1e-3  # confidence that every class keeps
 
 

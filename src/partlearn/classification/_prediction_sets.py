@@ -36,8 +36,6 @@ from partlearn.classification._calibration import (
 from partlearn.classification._pooled_classifier import for_candidates
 from partlearn.model_selection import CandidateKFold
 
-__all__ = ["PredictionSets"]
-
 
 @lazy_rows
 class PredictionSets(BaseCandidateClassifier):

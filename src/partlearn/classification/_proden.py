@@ -17,8 +17,6 @@ from partlearn.classification._score_models import (
     renewing_batches,
 )
 
-__all__ = ["PRODEN"]
-
 _STEPS = 30  # of L-BFGS between two renewals of the confidences
 
 

@@ -25,8 +25,6 @@ from partlearn.base import (
 )
 from partlearn.classification._cc import CC
 
-__all__ = ["CandidatePruner"]
-
 
 @lazy_rows
 class CandidatePruner(BaseCandidateClassifier):

@@ -22,8 +22,6 @@ from partlearn.candidates import (
 )
 from partlearn.classification._ridge import BaseRidgeClassifier, Solution
 
-__all__ = ["SURE"]
-
 
 class SURE(BaseRidgeClassifier):
     """Kernel ridge regression by self-training with maximum-confidence regularization.

@@ -26,8 +26,6 @@ from partlearn.classification._score_models import (
     train_epochs,
 )
 
-__all__ = ["TorchClassifier"]
-
 _ROWS = 4096  # that are predicted at a time
 
 

@@ -17,8 +17,6 @@ from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import PARAMETERS, BaseReducer
 from partlearn.candidates import move_labels, refine
 
-__all__ = ["CENDA"]
-
 
 class CENDA(BaseReducer):
     """Reduce dimensions by maximizing the dependence on labeling confidences.

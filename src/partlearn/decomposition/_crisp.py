@@ -37,8 +37,6 @@ from partlearn.base import PARAMETERS, BaseReducer, count_directions
 from partlearn.candidates import BagRule, Evidence, check_evidence, warn_at_max_iter
 from partlearn.decomposition._seen_rows import SeenRows
 
-__all__ = ["CRISP"]
-
 
 class CRISP(BaseReducer):
     """Reduce dimensions by leave-one-out ridge scores of the confidences.

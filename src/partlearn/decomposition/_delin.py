@@ -23,8 +23,6 @@ from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS, BaseReducer, validate_rows
 from partlearn.decomposition._scatter import class_scaled, without_noise
 
-__all__ = ["DELIN"]
-
 VoteSums = Callable[[NDArray[Any], Literal["rank", "uniform"]], NDArray[Any]]
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "cosine", "laplacian")
 _RIDGE = 1e-6  # of the mean diagonal of the within-class scatter

@@ -44,8 +44,6 @@ from partlearn.base import (
 )
 from partlearn.candidates import BagRule, warn_at_max_iter, warn_caller
 
-__all__ = ["KernelCRISP"]
-
 _LEAST_LENGTH = 1e-6  # mean length of held-out rows that is not rounding
 _LEAST_SHARE = 0.02  # what a geometry counts whose experts are not trusted
 

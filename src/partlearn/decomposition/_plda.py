@@ -18,8 +18,6 @@ from partlearn.base import PARAMETERS, BaseReducer
 from partlearn.candidates import refine
 from partlearn.decomposition._scatter import class_scaled, without_noise
 
-__all__ = ["PLDA"]
-
 _CAP = 1e-12  # smallest within-class share of a direction's scatter
 
 

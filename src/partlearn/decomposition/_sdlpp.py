@@ -18,8 +18,6 @@ from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS, BaseReducer, count_directions
 from partlearn.candidates import warn_at_max_iter
 
-__all__ = ["SDLPP"]
-
 _RIDGE = 1e-8  # share of the mean diagonal that keeps the constraint definite
 
 

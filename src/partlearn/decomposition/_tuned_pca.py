@@ -23,8 +23,6 @@ from partlearn.base import PARAMETERS, BaseReducer, check_two_classes, validate_
 from partlearn.candidates import Evidence, refine
 from partlearn.model_selection import held_out_hits
 
-__all__ = ["TunedPCA"]
-
 _GRID = 8  # numbers of components that "auto" tries
 
 

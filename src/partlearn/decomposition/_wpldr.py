@@ -30,8 +30,6 @@ from partlearn.base import PARAMETERS, BaseReducer, count_directions
 from partlearn.candidates import padded_candidates
 from partlearn.decomposition._scatter import without_noise
 
-__all__ = ["WPLDR"]
-
 _RESIDUAL = 1e-6  # of the largest eigenvalue; an eigenvalue is then right to its square
 
 

@@ -11,8 +11,6 @@ from partlearn._sklearn_compat import fit_context
 from partlearn.base import PARAMETERS, BaseSelector, Columns
 from partlearn.feature_selection._confidence_selector import ConfidenceSelector
 
-__all__ = ["MaxRelevance", "RandomSelection"]
-
 
 class MaxRelevance(ConfidenceSelector):
     """Select the features that depend most on the latent label.

@@ -35,8 +35,6 @@ from partlearn.feature_selection._columns import columns
 from partlearn.feature_selection._confidence_selector import sizes_to_try, try_sizes
 from partlearn.model_selection import one_standard_error_rule
 
-__all__ = ["CRISPSelector"]
-
 _DAMPING = 0.01  # added to the mean square of a column: little is left, little is won
 _EXPLAINED = 1e-9  # mean square below which a column repeats the selected ones
 _HELD_OUT = 0.25  # share of the rows by which "auto" chooses

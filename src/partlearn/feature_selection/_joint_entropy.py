@@ -23,8 +23,6 @@ from partlearn.feature_selection._columns import (
     counts_log_counts,
 )
 
-__all__ = ["MaxJointEntropy"]
-
 _TIE = 1e-12
 
 

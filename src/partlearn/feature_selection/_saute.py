@@ -9,8 +9,6 @@ from partlearn.base import Columns
 from partlearn.feature_selection._confidence_selector import ConfidenceSelector
 from partlearn.feature_selection._greedy import CRITERIA, Criterion
 
-__all__ = ["SAUTE"]
-
 
 class SAUTE(ConfidenceSelector):
     """Select features that depend on the latent label and not on each other.

@@ -11,8 +11,6 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from partlearn._math.linalg import Standardized
 from partlearn._typing import Array
 
-__all__ = ["ScaledRows", "Spectrum", "scaled_rows", "spectrum"]
-
 _RANK = 1e-14  # squared singular values below this share of the largest are rounding
 
 

@@ -39,8 +39,6 @@ from partlearn.base import PARAMETERS, BaseMultilabelClassifier, validate_tags
 from partlearn.candidates import Tags, one_label_each
 from partlearn.multilabel.classification._linear import top_threshold
 
-__all__ = ["CRISPMultiLabelClassifier"]
-
 
 def _has_false_rate(estimator: Any) -> bool:
     if estimator.false_rate is None:

@@ -27,8 +27,6 @@ from partlearn.base import PARAMETERS
 from partlearn.candidates import warn_at_max_iter, warn_caller
 from partlearn.multilabel.classification._linear import BaseLinearScorer
 
-__all__ = ["FPML"]
-
 _FEW = 0.1  # share of candidates below which their matrix is kept sparse
 
 

@@ -23,8 +23,6 @@ from partlearn.metrics import average_precision
 from partlearn.multilabel.classification._linear import BaseLinearScorer
 from partlearn.multilabel.classification._svm_path import squared_hinge_path
 
-__all__ = ["LinearSVM"]
-
 
 class LinearSVM(BaseLinearScorer):
     """One linear support vector machine per label, trained on the candidates.

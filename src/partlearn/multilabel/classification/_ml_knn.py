@@ -15,8 +15,6 @@ from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier
 
-__all__ = ["MLKNN"]
-
 
 class MLKNN(BaseMultilabelClassifier):
     """Multi-label classifier by neighbor counts and Bayes' rule.

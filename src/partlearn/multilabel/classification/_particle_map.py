@@ -22,8 +22,6 @@ from partlearn.multilabel.classification._particle import (
     vote_blocks,
 )
 
-__all__ = ["ParticleMAP"]
-
 
 class ParticleMAP(BaseParticle):
     """Partial multi-label classifier by credible labels and the MAP rule.

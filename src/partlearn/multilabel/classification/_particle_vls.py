@@ -16,8 +16,6 @@ from partlearn.multilabel.classification._particle import (
     vote_blocks,
 )
 
-__all__ = ["ParticleVLS"]
-
 
 class ParticleVLS(BaseParticle):
     """Partial multi-label classifier by credible labels and virtual label splitting.

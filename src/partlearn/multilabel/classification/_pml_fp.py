@@ -21,8 +21,6 @@ from partlearn._typing import Array, Mask
 from partlearn.candidates import warn_caller
 from partlearn.multilabel.classification._confidence_ranker import BaseConfidenceRanker
 
-__all__ = ["PMLFP"]
-
 _ALIKE = 1e-3  # of the spread of the rows
 
 

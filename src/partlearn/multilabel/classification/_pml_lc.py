@@ -12,8 +12,6 @@ from partlearn._math.linalg import Standardized
 from partlearn._typing import Array, Mask
 from partlearn.multilabel.classification._confidence_ranker import BaseConfidenceRanker
 
-__all__ = ["PMLLC"]
-
 
 class PMLLC(BaseConfidenceRanker):
     """Partial multi-label learning with label correlations, reconstructed.

@@ -24,8 +24,6 @@ from partlearn.multilabel._scaled_rows import (
 )
 from partlearn.multilabel.classification._linear import BaseLinearScorer, start_from
 
-__all__ = ["PMLLENFN"]
-
 _ETA = 1e-3  # released step along half the gradient of V
 _HALVINGS = 60  # of a step that would raise the objective
 _FALL = 1e-3  # relative fall of the loss that stops

@@ -23,8 +23,6 @@ from partlearn.multilabel._proximal import (
 from partlearn.multilabel._scaled_rows import Spectrum, scaled_rows, spectrum
 from partlearn.multilabel.classification._linear import BaseLinearScorer
 
-__all__ = ["PMLNI"]
-
 _RELEASE = (10.0, 0.5, 0.5)  # lam, beta and gamma of the released program
 _MU, _GROWTH, _MOST = 1e-4, 1.1, 1e10  # penalty of the augmented Lagrangian
 _GAP, _STEP = 1e-7, 1e-5  # its stopping rule

@@ -27,8 +27,6 @@ from partlearn.multilabel.classification._linear import (
     start_from,
 )
 
-__all__ = ["PMLPLR"]
-
 _EPS = 2.0**-52
 _GUARD = 1e-12  # denominators below it leave a pseudo-label alone
 _NEIGHBORS = 5

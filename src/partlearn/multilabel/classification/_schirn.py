@@ -16,8 +16,6 @@ from partlearn.candidates import warn_at_max_iter
 from partlearn.multilabel._scaled_rows import ScaledRows, scaled_rows, spectrum
 from partlearn.multilabel.classification._linear import BaseLinearScorer
 
-__all__ = ["Schirn"]
-
 _MU, _GROWTH, _MOST = 1e-4, 1.1, 10.0  # penalty of the augmented Lagrangian
 _RANK = 1e-10  # share of the first singular value below which none is raised
 

@@ -15,8 +15,6 @@ from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.multilabel.feature_selection._base import EPS, PMLSelector, row_penalties
 
-__all__ = ["DRMFS"]
-
 _CAP = 1e6  # largest weight of a sample that is fitted exactly
 
 

@@ -22,8 +22,6 @@ from partlearn.candidates import warn_at_max_iter
 from partlearn.multilabel._proximal import accelerated, shrink_rows, soft_threshold
 from partlearn.multilabel.feature_selection._base import EPS, PMLSelector
 
-__all__ = ["LCFSPML"]
-
 _CUT = 0.02  # share of the distances below the width of the density
 _STILL, _MAX_STEPS = 1e-6, 3000  # of the accelerated proximal gradients
 _OUTER = 10  # renewals of the confident candidates

@@ -24,8 +24,6 @@ from partlearn.multilabel.feature_selection._base import (
     row_penalties,
 )
 
-__all__ = ["MIFS"]
-
 _SMOOTH = 1e-12  # the row norms of the alternating solver are sqrt(|w|² + this)
 _MAX_ITER = {"als": 100, "gd": 499}
 

@@ -22,8 +22,6 @@ from partlearn.multilabel.feature_selection._base import (
     row_penalties,
 )
 
-__all__ = ["PMFSLRS"]
-
 _SMOOTH = 1e-12  # row norms are sqrt(|w|² + this)
 _PACKAGE_MU = 1e8
 _LEAST_ITER = 5

@@ -28,8 +28,6 @@ from partlearn.multilabel.feature_selection._fsla_factors import (
     Weights,
 )
 
-__all__ = ["PMLFSLA"]
-
 _MIN_SAMPLES = 5
 _DECIMALS = int(np.finfo(np.float64).precision)
 _FLOOR = 1e-8  # a zero never grows again under multiplicative updates

@@ -16,8 +16,6 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.base import Columns
 from partlearn.multilabel.feature_selection._base import EPS, PMLSelector, row_penalties
 
-__all__ = ["PMLFSMIR"]
-
 _BINS = 5  # of equal width, in which rebuilt labels are compared
 
 

@@ -25,8 +25,6 @@ from partlearn.multilabel.feature_selection._base import (
     ReweightedRidge,
 )
 
-__all__ = ["PMLFSNF"]
-
 _RATE, _RHO, _GROWTH, _MOST = 1e-6, 1e-4, 1.1, 1e10  # of the released loop
 _FINAL = 10  # iterations of the final regression
 _ZERO = 1e-8  # row norms below it are rounding: their order would be noise

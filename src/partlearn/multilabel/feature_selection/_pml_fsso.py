@@ -18,8 +18,6 @@ from partlearn.base import Columns
 from partlearn.candidates import warn_caller
 from partlearn.multilabel.feature_selection._base import EPS, PMLSelector, row_penalties
 
-__all__ = ["PMLFSSO"]
-
 _LARGEST = 200  # latent directions beyond which the default stops growing
 
 

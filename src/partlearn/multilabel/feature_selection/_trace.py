@@ -26,8 +26,6 @@ from partlearn.candidates import warn_at_max_iter
 from partlearn.multilabel._proximal import accelerated, shrink_rows
 from partlearn.multilabel.feature_selection._base import PMLSelector
 
-__all__ = ["TRACE"]
-
 Product = Callable[[Array], Array]
 
 _RIDGES = 10.0 ** np.arange(-4, 2)  # per row; the best by leave-one-out is taken
