@@ -100,7 +100,7 @@ class SAUTE(ConfidenceSelector):
     --------
     MaxRelevance : The same without redundancy.
     MaxJointEntropy : Needs no labels.
-    plot_selection_path : Draws relevance and redundancy along the path.
+    partlearn.inspection.SelectionPathDisplay : Draws relevance and redundancy.
 
     Notes
     -----

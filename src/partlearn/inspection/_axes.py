@@ -7,9 +7,13 @@ from typing import Any
 from partlearn._extras import import_optional
 
 
-def axes(ax: Any, **figure: Any) -> Any:
-    """Return `ax`, or the axes of a new figure."""
-    if ax is not None:
+class Display:
+    """Base class of displays, which draw on axes of their own or on given ones."""
+
+    def _axes(self, ax: Any, figsize: tuple[float, float]) -> Any:
+        """Set ``ax_`` and ``figure_``: to `ax`, or to a new figure of this size."""
+        if ax is None:
+            plt = import_optional("matplotlib.pyplot", "Displays", "plot")
+            ax = plt.subplots(layout="constrained", figsize=figsize)[1]
+        self.ax_, self.figure_ = ax, ax.figure
         return ax
-    plt = import_optional("matplotlib.pyplot", "Displays", "plot")
-    return plt.subplots(layout="constrained", **figure)[1]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import check_candidates, require_confidence
-from partlearn.inspection._axes import axes
+from partlearn.inspection._axes import Display
 
 
 class CandidateConfusion(NamedTuple):
@@ -81,7 +81,7 @@ def _checked(label_confidence: ArrayLike, S: Mask) -> Array:
     return F
 
 
-class CandidateConfusionDisplay:
+class CandidateConfusionDisplay(Display):
     """Remaining confusion between labels that share candidate sets.
 
     Parameters
@@ -175,8 +175,7 @@ class CandidateConfusionDisplay:
         """
         q = len(self.classes)
         side = min(4 + 0.25 * q, 12)
-        self.ax_ = ax = axes(ax, figsize=(side + 1, side))
-        self.figure_ = ax.figure
+        ax = self._axes(ax, (side + 1, side))
         together, doubt = self.confusion
         self.im_ = ax.imshow(
             np.ma.masked_where(together == 0, doubt), cmap=cmap, vmin=0, vmax=1
@@ -196,7 +195,7 @@ class CandidateConfusionDisplay:
         return self
 
 
-class ConfidenceDisplay:
+class ConfidenceDisplay(Display):
     """Histogram of the confidences of ambiguous rows, before and after disambiguation.
 
     Parameters
@@ -295,8 +294,7 @@ class ConfidenceDisplay:
         self : ConfidenceDisplay
             The display, with its artists.
         """
-        self.ax_ = ax = axes(ax, figsize=(6, 3.5))
-        self.figure_ = ax.figure
+        ax = self._axes(ax, (6, 3.5))
         ambiguous = self.before < 1
         edges = np.linspace(0, 1, bins + 1)
         self.bars_ = [

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from partlearn.candidates import fitted_confidence
-from partlearn.inspection._axes import axes
+from partlearn.inspection._axes import Display
 
 _MARKERS = "osD^vPX*<>"
 _LEGEND = 20  # largest number of labels with a legend
 
 
-class EmbeddingDisplay:
+class EmbeddingDisplay(Display):
     """Scatter plot of rows along two directions, by label and confidence.
 
     Parameters
@@ -132,10 +132,9 @@ class EmbeddingDisplay:
         self : EmbeddingDisplay
             The display, with its artists.
         """
-        self.ax_ = ax = axes(ax, figsize=(6, 5))
+        ax = self._axes(ax, (6, 5))
         from matplotlib.colors import to_rgba_array
 
-        self.figure_ = ax.figure
         classes, codes = np.unique(self.label, return_inverse=True)
         flat = self.Z.shape[1] == 1
         across = self.Z[:, 0]

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from partlearn.feature_selection import SelectionCurve, plot_selection_path
-from partlearn.inspection._axes import axes
+from partlearn.feature_selection import SelectionCurve
+from partlearn.inspection._axes import Display
 
 
-class ConvergenceDisplay:
+class ConvergenceDisplay(Display):
     """Objective of a fit against the iterations.
 
     Parameters
@@ -104,15 +104,14 @@ class ConvergenceDisplay:
         self : ConvergenceDisplay
             The display, with its artists.
         """
-        self.ax_ = ax = axes(ax, figsize=(5, 3.5))
-        self.figure_ = ax.figure
+        ax = self._axes(ax, (5, 3.5))
         steps = np.arange(1, len(self.objective) + 1)
         (self.line_,) = ax.plot(steps, self.objective, "o-", markersize=3)
         ax.set(xlabel="iteration", ylabel="objective", title=self.name)
         return self
 
 
-class SelectionPathDisplay:
+class SelectionPathDisplay(Display):
     """Relevance and redundancy along a path, or accuracy by number of features.
 
     Parameters
@@ -203,8 +202,38 @@ class SelectionPathDisplay:
         self : SelectionPathDisplay
             The display, with its artists.
         """
-        ax = axes(ax, figsize=(6, 4))
-        self.ax_ = plot_selection_path(self.selector, curves=self.curves, ax=ax)
-        self.figure_ = ax.figure
+        if (self.selector is None) == (self.curves is None):
+            raise ValueError("Give either a fitted `selector` or `curves`.")
+        if self.curves is None:
+            check_is_fitted(self.selector)
+            if not hasattr(self.selector, "relevance_"):
+                raise TypeError(
+                    f"{type(self.selector).__name__} has no path of relevances to draw;"
+                    " give SAUTE or MaxRelevance, or draw `curves`."
+                )
+        ax = self._axes(ax, (6, 4))
+        if self.curves is None:
+            self._plot_path(ax)
+        else:
+            self._plot_curves(ax, self.curves)
+        ax.set_xlabel("number of selected features")
+        ax.legend()
         self.lines_ = list(ax.get_lines())
         return self
+
+    def _plot_path(self, ax: Any) -> None:
+        selector = self.selector
+        steps = np.arange(1, len(selector.relevance_) + 1)
+        ax.plot(steps, -selector.relevance_, "o-", label="H(label | feature)")
+        ax.plot(steps, selector.redundancy_, "s--", label="mean redundancy")
+        ax.set_ylabel("nats")
+        if hasattr(selector, "hit_rates_"):
+            other = ax.twinx()
+            other.plot(selector.sizes_, selector.hit_rates_, "^:", color="C2")
+            other.set_ylabel("candidate hit rate (dotted)")
+
+    def _plot_curves(self, ax: Any, curves: Mapping[str, SelectionCurve]) -> None:
+        for style, (name, curve) in enumerate(curves.items()):
+            marker = "osD^vPX"[style % 7]
+            ax.errorbar(*curve, marker=marker, capsize=2, label=name)
+        ax.set_ylabel("accuracy")

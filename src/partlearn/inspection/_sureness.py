@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partlearn._typing import Array, Mask
-from partlearn.inspection._axes import axes
+from partlearn.inspection._axes import Display
 from partlearn.metrics import (
     CalibrationBins,
     RiskCoverage,
@@ -27,7 +27,7 @@ def _answers(estimator: Any, X: Any, truth: ArrayLike) -> tuple[Array, Mask]:
     return P.max(axis=1), estimator.classes_[P.argmax(axis=1)] == known
 
 
-class CalibrationDisplay:
+class CalibrationDisplay(Display):
     """Share of right labels against the confidence in them.
 
     Points on the diagonal are calibrated; below it the confidence is too high. The area
@@ -136,8 +136,7 @@ class CalibrationDisplay:
         self : CalibrationDisplay
             The display, with its artists.
         """
-        self.ax_ = ax = axes(ax, figsize=(4.5, 4.5))
-        self.figure_ = ax.figure
+        ax = self._axes(ax, (4.5, 4.5))
         sure, right, count = self.bins
         ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", label="calibrated")
         (self.line_,) = ax.plot(sure, right, color="C0", zorder=2)
@@ -160,7 +159,7 @@ class CalibrationDisplay:
         return self
 
 
-class RiskCoverageDisplay:
+class RiskCoverageDisplay(Display):
     """Risk against coverage, rows of highest confidence first.
 
     A line that falls to the left means that the confidence separates right from wrong
@@ -272,8 +271,7 @@ class RiskCoverageDisplay:
         self : RiskCoverageDisplay
             The display, with its artists.
         """
-        self.ax_ = ax = axes(ax, figsize=(5.5, 4))
-        self.figure_ = ax.figure
+        ax = self._axes(ax, (5.5, 4))
         coverage, risk, _ = self.curve
         n, area = len(risk), risk.mean()
         n_right = n - round(risk[-1] * n)

@@ -1,8 +1,8 @@
-"""Pictures of a selection: along its path, and accuracy by number of features."""
+"""Accuracy by number of selected features."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_is_fitted
 
-from partlearn._extras import import_optional
 from partlearn._typing import Array, Indices
 from partlearn.base import count_features
 from partlearn.model_selection import cross_validate
@@ -99,73 +97,3 @@ def selection_curve(
         rows.append(result["test_score"])
     scores = np.array(rows)
     return SelectionCurve(counts, scores.mean(axis=1), scores.std(axis=1, ddof=1))
-
-
-def plot_selection_path(
-    selector: Any = None,
-    *,
-    curves: Mapping[str, SelectionCurve] | None = None,
-    ax: Any = None,
-) -> Any:
-    """Draw a selection along its greedy path, or accuracy by number of features.
-
-    Parameters
-    ----------
-    selector : fitted SAUTE or MaxRelevance, default=None
-        Its relevance and redundancy are drawn along the path; where the size was
-        chosen by "auto", so are the hit rates of the sizes that were tried.
-    curves : mapping of str to SelectionCurve, default=None
-        Curves to draw instead, by name; see
-        :func:`~partlearn.feature_selection.selection_curve`.
-    ax : matplotlib Axes, default=None
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    ax : matplotlib Axes
-        The axes that were drawn on.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from partlearn.feature_selection import MaxRelevance, plot_selection_path
-    >>> X, y = load_wine(return_X_y=True)
-    >>> ax = plot_selection_path(MaxRelevance(5).fit(X, y))
-    >>> ax.get_xlabel()
-    'number of selected features'
-    """
-    if (selector is None) == (curves is None):
-        raise ValueError("Give either a fitted `selector` or `curves`.")
-    if selector is not None:
-        check_is_fitted(selector)
-        if not hasattr(selector, "relevance_"):
-            raise TypeError(
-                f"{type(selector).__name__} has no path of relevances to draw; give "
-                "SAUTE or MaxRelevance, or draw `curves`."
-            )
-    if ax is None:
-        figure = import_optional("matplotlib.figure", "Drawings", "plot")
-        ax = figure.Figure(layout="constrained").add_subplot()
-    ax.set_xlabel("number of selected features")
-    if curves is not None:
-        for style, (name, curve) in enumerate(curves.items()):
-            ax.errorbar(
-                curve.sizes,
-                curve.mean,
-                curve.std,
-                marker="osD^vPX"[style % 7],
-                capsize=2,
-                label=name,
-            )
-        ax.set_ylabel("accuracy")
-    else:
-        steps = np.arange(1, len(selector.relevance_) + 1)
-        ax.plot(steps, -selector.relevance_, "o-", label="H(label | feature)")
-        ax.plot(steps, selector.redundancy_, "s--", label="mean redundancy")
-        ax.set_ylabel("nats")
-        if hasattr(selector, "hit_rates_"):
-            other = ax.twinx()
-            other.plot(selector.sizes_, selector.hit_rates_, "^:", color="C2")
-            other.set_ylabel("candidate hit rate (dotted)")
-    ax.legend()
-    return ax

@@ -1,4 +1,4 @@
-"""Pictures of selections."""
+"""Curves of selections, and their pictures."""
 
 import sys
 
@@ -14,9 +14,9 @@ from partlearn.feature_selection import (
     SAUTE,
     MaxRelevance,
     RandomSelection,
-    plot_selection_path,
     selection_curve,
 )
+from partlearn.inspection import SelectionPathDisplay
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def test_path_shows_relevance_and_redundancy(wine):
     pytest.importorskip("matplotlib")
     X, S, _ = wine
     selector = SAUTE(6).fit(X, S)
-    ax = plot_selection_path(selector)
+    ax = SelectionPathDisplay.from_estimator(selector).ax_
     entropy, redundancy = ax.get_lines()
     assert_array_equal(entropy.get_xdata(), np.arange(1, 7))
     assert_allclose(entropy.get_ydata(), -selector.relevance_)
@@ -43,7 +43,7 @@ def test_automatic_sizes_are_shown(wine):
     pytest.importorskip("matplotlib")
     X, S, _ = wine
     selector = SAUTE("auto", random_state=0).fit(X, S)
-    ax = plot_selection_path(selector)
+    ax = SelectionPathDisplay.from_estimator(selector).ax_
     other = ax.figure.axes[1]
     assert_allclose(other.get_lines()[0].get_ydata(), selector.hit_rates_)
 
@@ -62,7 +62,7 @@ def test_curves_are_drawn_where_asked(wine):
     assert curves["MR"].mean.shape == curves["MR"].std.shape == (2,)
     assert (curves["MR"].mean > 0.5).all()
     ax = figure.Figure().add_subplot()
-    assert plot_selection_path(curves=curves, ax=ax) is ax
+    assert SelectionPathDisplay.from_predictions(curves, ax=ax).ax_ is ax
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["MR", "RS"]
     assert ax.get_ylabel() == "accuracy"
 
@@ -78,15 +78,15 @@ def test_curve_of_lists(wine):
 def test_what_cannot_be_drawn(wine):
     X, S, _ = wine
     with pytest.raises(ValueError, match="either a fitted `selector` or `curves`"):
-        plot_selection_path()
+        SelectionPathDisplay().plot()
     with pytest.raises(NotFittedError):
-        plot_selection_path(SAUTE())
+        SelectionPathDisplay.from_estimator(SAUTE())
     with pytest.raises(TypeError, match="no path of relevances"):
-        plot_selection_path(RandomSelection(2).fit(X, S))
+        SelectionPathDisplay.from_estimator(RandomSelection(2).fit(X, S))
 
 
 def test_without_matplotlib(wine, monkeypatch):
     X, S, _ = wine
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"partlearn\[plot\]"):
-        plot_selection_path(MaxRelevance(3, alpha=0).fit(X, S))
+        SelectionPathDisplay.from_estimator(MaxRelevance(3, alpha=0).fit(X, S))
