@@ -1,1 +1,1 @@
-"""Shared mathematics, private to the library and open to all of its packages."""
+"""Shared mathematics, private to the library and used by all of its packages."""

@@ -125,7 +125,7 @@ def runs_of(evidence: Evidence) -> Indices:
 
 
 def bag_params(estimator: Any, bags: Any) -> dict[str, Any]:
-    """Arguments of `fit` by which an estimator takes bags.
+    """Return the arguments of `fit` with the bags, in the form that an estimator takes.
 
     Parameters
     ----------
@@ -149,18 +149,18 @@ def bag_params(estimator: Any, bags: Any) -> dict[str, Any]:
 
 
 def learned_rule(estimator: Any) -> dict[str, Any]:
-    """Rule and stray rate of a fitted estimator, for the bags of new rows.
+    """Return the rule and stray rate of a fitted estimator, for bags of new rows.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted learner; of a pipeline, the last step is asked.
+        Fitted learner; of a pipeline, the last step.
 
     Returns
     -------
     params : dict
         Arguments of :func:`partlearn.candidates.bag_confidence`: by default "cover",
-        and a stray rate that is estimated.
+        and an estimated stray rate.
     """
     last = _last_step(estimator)[1]
     rate = getattr(last, "stray_rate_", None)

@@ -1,4 +1,4 @@
-"""Encode the blocks of a table whose kinds of columns were found in the first one."""
+"""Encode the blocks of a table by the kinds of columns in the first block."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -15,17 +15,18 @@ from partlearn.tables._known import known_cells
 
 
 class BlockEncoder:
-    """Encode a block; cells that contradict the kind of their column are an error.
+    """Encode a block; raise if a cell contradicts the kind of its column.
 
-    Kinds are known from the first block. Text among later numbers would otherwise be
-    taken for gaps, and numbers among later text for a value never seen.
+    Kinds are inferred from the first block. Without the check, later text in a column
+    of numbers would become missing values, and later numbers in a category unknown
+    values.
 
     Parameters
     ----------
     encoder : TableEncoder
         Fitted on the first block.
     first : dict of str to ndarray
-        Columns of the first block: what is odd there already is no contradiction.
+        Columns of the first block; cells that contradict their kind there are accepted.
     """
 
     def __init__(self, encoder: TableEncoder, first: Columns) -> None:
@@ -63,7 +64,7 @@ class BlockEncoder:
         return [name for name, kind in self._encoder.kinds_.items() if kind.used]
 
     def _unread(self, name: str, column: NDArray[Any]) -> Mask:
-        """Cells with a value that the kind of the column cannot have."""
+        """Return a mask of the cells that do not fit the kind of their column."""
         kind = self._encoder.kinds_[name]
         present, unread = known_cells(column, kind)
         if kind.kind in ("number", "date"):

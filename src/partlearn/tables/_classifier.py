@@ -1,4 +1,4 @@
-"""One class from a table with a label column to labels for new rows."""
+"""Classifier of tables with incomplete labels."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -66,7 +66,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         Method to fit: a name ("crisp", "pl-knn", "cenda"), ``package.module:Class`` or
         an estimator.
     labels : str or list of str, default=None
-        Columns with the labels, where they are not given to `fit`.
+        Columns with the labels, if they are not passed to `fit`.
     raters, weights, marks : str or list of str, default=None
         Label columns, instead of `labels`. A column of `raters` holds the labels given
         by one annotator. A column of `weights` or `marks` is named after a label and
@@ -98,14 +98,14 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     weight : str, default=None
         Column of sample weights, for methods whose `fit` takes them; not a feature.
     task : {"single", "tags"}, default="single"
-        Whether one of the labels of a row is true, or any number of them: tags. Tags
+        Whether one of the labels of a row is true, or any number of them (tags). Tags
         are learned by
-        :class:`~partlearn.multilabel.classification.CRISPMultiLabelClassifier`
-        unless `method` names another classifier for tags.
+        :class:`~partlearn.multilabel.classification.CRISPMultiLabelClassifier` unless
+        `method` names another classifier for tags.
     class_weight : dict of str to float or "balanced", default=None
         Weights of labels in the decision: the label of the largest weight times
-        probability is predicted. "balanced" weighs by the inverse of how common a label
-        is in the training rows. Probabilities stay as they are.
+        probability is predicted. "balanced" weights labels by the inverse of their
+        frequency in the training rows. Probabilities do not change.
 
     Attributes
     ----------
@@ -120,13 +120,13 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     class_weights_ : ndarray of shape (n_classes,) or None
         Weights of the labels in the decision.
     calibration_ : Calibration or None
-        Held-out probabilities, where :func:`~partlearn.tables.estimate_quality` was
-        asked to keep them.
+        Held-out probabilities, if :func:`~partlearn.tables.estimate_quality` was called
+        with ``calibrate=True``.
 
     See Also
     --------
     partlearn.disambiguate : Labels of the training rows themselves.
-    partlearn.tables.estimate_quality : How good the labels of new rows will be.
+    partlearn.tables.estimate_quality : Estimates the quality of labels of new rows.
 
     Examples
     --------
@@ -297,7 +297,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         evidence : Evidence or Tags
             Labels; ``evidence.rows`` are their rows in `X`.
         label_columns : sequence of str, default=()
-            Columns of `X` that are no features because the labels are in them.
+            Columns of `X` with the labels, which are not features.
 
         Returns
         -------
@@ -327,13 +327,13 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         rows : Rows
-            Blocks of a table, such as ``open_tables`` gives. What
-            their columns are and how they are encoded is found in the first block; a
-            later cell that contradicts it is an error.
+            Blocks of a table, such as those of ``open_tables``. The kinds of the
+            columns and the encoding are learned from the first block; a later cell that
+            contradicts them is an error.
         evidence : Evidence
             Labels, one for each row.
         label_columns : sequence of str, default=()
-            Columns that are no features because the labels are in them.
+            Columns with the labels, which are not features.
         bags : array-like of shape (n_samples,), default=None
             Bags of all rows, where the classifier has `bags`.
 
@@ -395,7 +395,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         return Z
 
     def _learn_known(self, table: Columns, evidence: Any) -> None:
-        """Warn of copies of the label; note which columns are always known."""
+        """Warn of copies of the label, and record the columns without gaps."""
         S = evidence.candidates
         whole = len(S) == row_count(table)  # not one of many blocks
         if whole and not self._several:
@@ -432,7 +432,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         return column_importances(self.estimator_, self.encoder_.get_source_columns())
 
     def _beside(self, columns: Columns) -> dict[str, str]:
-        """Columns that are no features, and what they are used for."""
+        """Return the columns that are not features, by their use."""
         options = ("groups", "weight", "bags", "gold")
         used = {option: getattr(self, option) for option in options}
         if self.bags == RUNS and RUNS not in columns:
@@ -442,7 +442,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         return {name: option for option, name in used.items() if name is not None}
 
     def _fit_params(self, learner: Any, table: Columns) -> dict[str, NDArray[Any]]:
-        """Groups, which the estimate of quality keeps in any case, and weights."""
+        """Return the groups and weights for `fit`."""
         params = {}
         if self.groups is not None and has_fit_parameter(learner, "groups"):
             params["groups"] = table[self.groups]
@@ -485,19 +485,19 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         return weights
 
     def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the labels.
+        """Predict probabilities of the labels.
 
         Parameters
         ----------
         X : table
-            Rows with the columns of `fit`, in any order; others are passed over.
+            Rows with the columns of `fit`, in any order; other columns are ignored.
 
         Returns
         -------
         P : ndarray of shape (n_samples, n_classes)
-            Columns as in ``classes_``; rows sum to one, but for tags. Where columns
-            are missing or cannot be read that all training rows had, the shares of the
-            labels in the training rows are mixed in.
+            Columns as in ``classes_``; except for tags, rows sum to one. If a value is
+            missing or cannot be read in a column that was complete in training, the
+            probabilities move towards the label shares of the training rows.
         """
         check_is_fitted(self)
         columns = columns_of(X)
@@ -507,7 +507,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         return self._probabilities(self.encoder_.transform(columns), *unknown)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Most likely labels.
+        """Predict the most likely labels.
 
         Parameters
         ----------
@@ -525,7 +525,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         return self.classes_[self._decision(self.predict_proba(X)).argmax(axis=1)]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy against true labels, or its estimate from candidates.
+        """Return the accuracy against true labels, or its estimate from candidates.
 
         Parameters
         ----------
@@ -563,7 +563,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         return approximated_accuracy(evidence, P, classes=self.classes_, y_pred=best)
 
     def _refuse_labels(self, table: Columns, classes: NDArray[Any]) -> None:
-        """Refuse features that are labels: scores would be worthless."""
+        """Raise if a feature holds labels, since scores would be too high."""
         known = {str(label) for label in classes.tolist()}
         for name, column in self.encoder_.kinds_.items():
             if column.kind != "category" or name in as_names(self.category):

@@ -1,4 +1,4 @@
-"""What each column of a table is: a number, a category, a date, text, or nothing."""
+"""Infer the kind of each column of a table: number, category, date, text, or unused."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -46,7 +46,7 @@ _CODE = re.compile(r"0\d+|.*_.*")
 
 @dataclass(frozen=True)
 class ColumnKind:
-    """What a column is, and why."""
+    """Kind of a column, and the reason for it."""
 
     kind: Kind
     reason: str
@@ -70,7 +70,7 @@ def as_names(value: str | Iterable[str] | None) -> list[str]:
 def check_names(
     wanted: Iterable[str], known: Iterable[str], option: str, what: str = "column"
 ) -> list[str]:
-    """Names of columns that must be there; a wrong one gets the nearest right one."""
+    """Check names of columns; the error for an unknown one suggests a similar name."""
     names, known = list(wanted), list(known)
     for name in names:
         check_known(name, known, f"{argument(option)}: there is no {what} {name!r}.")
@@ -80,15 +80,15 @@ def check_names(
 def find_kinds(
     columns: dict[str, NDArray[Any]], given: Mapping[str, Kind]
 ) -> dict[str, ColumnKind]:
-    """Find what each column is.
+    """Infer the kind of each column.
 
     Parameters
     ----------
     columns : dict of str to ndarray
-        The columns, as ``columns_of`` makes them. Text that turns out to be numbers is
-        replaced by these, so that it is read once.
+        The columns, as from ``columns_of``. Text that holds numbers is replaced by them
+        in place, so that it is read once.
     given : mapping of str to str
-        What the caller says about some of them.
+        Kinds that the caller gave.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def _texts(column: NDArray[Any]) -> list[str]:
 
 
 def _some(texts: set[str]) -> list[str]:
-    """Some of many strings, in their order, whatever the order of the rows is."""
+    """Return some of many strings, sorted, independently of the order of the rows."""
     step = max(1, len(texts) // _SAMPLE)
     if step == 1:
         return sorted(texts)

@@ -1,4 +1,4 @@
-"""Any source as one data set: rows, labels, true labels and names."""
+"""Read any source as one data set: rows, labels, true labels and names."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -53,7 +53,7 @@ _TASKS = ("single", "tags", "pll", "pml", "multiclass", "multilabel")
 
 
 class TableFiles(Mapping[str, NDArray[Any]]):
-    """Columns of several Parquet files, each read when it is asked for."""
+    """Columns of several Parquet files, each read when it is first used."""
 
     def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
         self.rows = open_tables(paths)
@@ -73,24 +73,25 @@ class TableFiles(Mapping[str, NDArray[Any]]):
 
 @dataclass
 class Dataset:
-    """A table or a matrix that methods can be fitted on.
+    """Table or matrix with labels.
 
-    Labels are read, and rows encoded, when they are asked for.
+    Labels are read and rows are encoded when they are first used.
 
     Attributes
     ----------
     X : mapping of str to ndarray, or matrix
-        Columns of a table; or the matrix of a file that holds one.
+        Columns of a table, or a matrix.
     labels : object
-        Labels as they were given: names of columns, votes, a boolean matrix, or None.
+        Labels as the caller gave them: names of columns, votes, a boolean matrix, or
+        None.
     given_truth : str, ndarray or None
-        Column of true labels that was named; of a matrix, the codes of the labels.
+        Named column of true labels; for a matrix, codes of the labels.
     ignored : list of str
         Columns to leave out.
     roles : dict
         Arguments of :class:`TableEncoder`.
     sep : str or None
-        What separates labels.
+        Separator of labels.
     task : {"single", "tags"}
         Whether one label of a row is true, or any number of them.
     bags : object
@@ -100,9 +101,9 @@ class Dataset:
     path : Path or None
         The file.
     table : dict of str to ndarray
-        Columns of a table as they were read, one for each label that is marked.
+        Columns of a table as they were read.
     note : dict
-        What :func:`partlearn.io.write` noted down in a file with a table.
+        Note that :func:`partlearn.io.write` stored in a table.
     given : dict
         Arguments of :func:`partlearn.io.read` as the caller gave them.
     """
@@ -123,7 +124,7 @@ class Dataset:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows, with labels or without."""
+        """Number of rows, with and without labels."""
         if self.bunch is not None:
             return int(self.X.shape[0])
         if isinstance(self.X, TableFiles):
@@ -132,7 +133,7 @@ class Dataset:
 
     @cached_property
     def y(self) -> Any:
-        """Labels as functions of the library take them."""
+        """Labels, in a form that functions of the library take."""
         if self.bunch is not None:
             return _matrix_labels(self.bunch, self.path)
         if isinstance(self.labels, LabelColumns):
@@ -147,7 +148,7 @@ class Dataset:
 
     @cached_property
     def evidence(self) -> Any:
-        """Labels of the rows that have any: Evidence, or Tags."""
+        """Evidence or Tags of the labeled rows."""
         if self.bunch is not None:
             return self.y
         reading = tags_of if self.task == "tags" else read_labels
@@ -155,12 +156,12 @@ class Dataset:
 
     @property
     def label_names(self) -> list[str]:
-        """Columns that hold the labels."""
+        """Columns of the labels."""
         return self.y.names if isinstance(self.y, LabelColumns) else []
 
     @property
     def truth_column(self) -> Any:
-        """Column of true labels, named or found, or None; of a matrix, the codes."""
+        """Column of true labels, named or found, or None; for a matrix, the codes."""
         if self.bunch is not None:
             return self.given_truth
         return next(iter(self._truth_names), None)
@@ -183,12 +184,12 @@ class Dataset:
 
     @property
     def hidden(self) -> list[str]:
-        """Columns that are no features, besides the labels."""
+        """Columns besides the labels that are not features."""
         beside = [*self._truth_names, *bag_columns(self.X)]
         return list(dict.fromkeys([*self.ignored, *beside]))
 
     def new_encoder(self) -> TableEncoder | None:
-        """Encoder of the features and labels of the table; None of a matrix."""
+        """Unfitted encoder of the table; None for a matrix."""
         if self.bunch is not None:
             return None
         return TableEncoder(**self.roles, ignore=self.hidden)
@@ -206,12 +207,12 @@ class Dataset:
 
     @property
     def rows(self) -> Any:
-        """Features of the rows that have labels, (n_samples, n_features)."""
+        """Features of the labeled rows, (n_samples, n_features)."""
         return self._encoded[0]
 
     @property
     def encoder(self) -> Any:
-        """Fitted encoder of a table; None of a matrix."""
+        """Fitted encoder of a table; None for a matrix."""
         return self._encoded[1]
 
     @property
@@ -223,18 +224,18 @@ class Dataset:
 
     @property
     def ids(self) -> NDArray[Any]:
-        """Names of the rows that have labels: the column `id`, or row numbers."""
+        """Names of the labeled rows: the column `id`, or row numbers."""
         if ids := as_names(self.roles.get("id")):
             return np.asarray(self.X[ids[0]][self.evidence.rows])
         return np.asarray(self.evidence.rows)
 
     @property
     def truth(self) -> NDArray[Any] | None:
-        """True labels of the rows that have labels; None where one is missing."""
+        """True labels of the labeled rows; None if missing."""
         return self.true_labels(self.evidence.rows)
 
     def true_labels(self, rows: Any = slice(None)) -> NDArray[Any] | None:
-        """True labels of some rows as text; None if none is known."""
+        """Return true labels of some rows as text, or None if none is known."""
         if self.bunch is not None:
             truth = self.bunch.truth
             if truth is None or truth.ndim != 1:
@@ -247,13 +248,13 @@ class Dataset:
         return values if any(value is not None for value in values) else None
 
     def true_tags(self) -> Tags | None:
-        """True tags of the rows that have any."""
+        """Return true tags of the rows that have any."""
         if self.truth_column is None:
             return None
         return tag_columns(self.X, [self.truth_column], sep=self.sep)[0]
 
     def to_bunch(self) -> Bunch:
-        """All rows as arrays, as :func:`partlearn.io.read` returns them.
+        """Return all rows as arrays, as :func:`partlearn.io.read` does.
 
         Returns
         -------
@@ -281,7 +282,7 @@ class Dataset:
         return bunch
 
     def _encode(self, columns: Columns) -> tuple[Any, list[str]]:
-        """Matrix and names of the features; roles of other columns do not count."""
+        """Return the matrix and the names of the features."""
         roles: dict[str, Any] = {
             role: [name for name in as_names(names) if name in columns]
             for role, names in self.roles.items()
@@ -291,7 +292,7 @@ class Dataset:
         return X, list(encoder.get_feature_names_out().tolist())
 
     def contents(self, rows: Any = slice(None)) -> Columns | None:
-        """Columns of some rows to show beside their labels; None of a sparse matrix."""
+        """Return columns of some rows to show beside labels; None for sparse data."""
         if self.bunch is None:
             named = {*self.label_names, *as_names(self.roles.get("id"))}
             return take_rows({n: c for n, c in self.X.items() if n not in named}, rows)
@@ -317,24 +318,25 @@ def dataset_of(
     ----------
     source : path-like, list of path-like, data frame, Arrow table or mapping of columns
         A table, or a file with a matrix: MATLAB, npz, ARFF or LIBSVM. Several Parquet
-        files are a table whose columns are read when they are asked for, and whose rows
-        come in blocks.
+        files are a table whose columns are read when they are first used, and whose
+        rows come in blocks.
     labels : str, list of str, LabelColumns or labels, default=None
-        As for :func:`partlearn.disambiguate`; by default the column whose name says so.
+        As for :func:`partlearn.disambiguate`; by default a column with a name such as
+        ``candidates``.
     truth : str, default=None
-        Column of true labels; by default the only one whose name says so.
+        Column of true labels; by default the only one with a name such as ``truth``.
     roles : mapping of str to names of columns, default=None
         Arguments of :class:`TableEncoder`: number, category, date, text, id, ignore.
     sep : str, default=None
-        What separates labels.
+        Separator of labels.
     encoding : str, default=None
         Encoding of a file of text.
     task : {"single", "tags", "pll", "pml", "multiclass", "multilabel"}, default=None
         Whether one label of a row is true or any number of them; the last four as for
         :func:`partlearn.io.read`.
     bags : object, default=None
-        Bags of the rows, as for :func:`partlearn.disambiguate`; "bags" stands for those
-        that a NumPy archive holds.
+        Bags of the rows, as for :func:`partlearn.disambiguate`; "bags" stands for the
+        bags in a NumPy archive.
 
     Returns
     -------
@@ -422,7 +424,7 @@ def dataset_of(
 
 
 def _names_in(labels: Any) -> list[str]:
-    """Columns that labels name; none if they are labels themselves."""
+    """Return the columns that `labels` names; none if it holds the labels."""
     if isinstance(labels, str):
         return [labels, *map(str.strip, labels.split(","))]
     named = labels.names if isinstance(labels, LabelColumns) else labels
@@ -432,7 +434,7 @@ def _names_in(labels: Any) -> list[str]:
 def check_truth(
     columns: Iterable[str], labels: list[str], truth: str | None
 ) -> str | None:
-    """Name of a column of true labels, if it is there and holds no other labels."""
+    """Check the name of a column of true labels."""
     if truth is not None:
         check_names([truth], columns, "truth")
     if truth in labels:
@@ -445,7 +447,7 @@ def check_truth(
 
 
 def _refuse_for_matrix(path: Path, roles: Mapping[str, Any], bags: Any) -> None:
-    """Raise where an argument is given that a matrix has no use for."""
+    """Raise if an argument does not apply to a matrix."""
     if said := next((name for name, value in roles.items() if value), None):
         raise ValueError(
             f"{argument(said)} is for tables; {path.name} is a matrix of numbers. "
@@ -460,16 +462,16 @@ def _refuse_for_matrix(path: Path, roles: Mapping[str, Any], bags: Any) -> None:
 
 
 def feature_names(bunch: Bunch) -> list[str]:
-    """Names of the features of a matrix, or their numbers."""
+    """Return the names of the features of a matrix, or their numbers."""
     if bunch.feature_names is not None:
         return list(bunch.feature_names)
     return [f"x{j}" for j in range(bunch.data.shape[1])]
 
 
 def _matrix_labels(bunch: Bunch, path: Path | None) -> Evidence:
-    """Labels by name for `fit`: sets, or the weights or votes of the file.
+    """Return labels by name for `fit`: sets, or the weights or votes of the file.
 
-    Sets that break learning are refused here: estimators know neither rows nor names.
+    Unusable sets raise here, since estimators cannot name rows and labels of the file.
     """
     S, names = bunch.candidates, bunch.target_names
     if S is None:

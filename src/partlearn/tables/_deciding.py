@@ -1,4 +1,4 @@
-"""Columns that decide the label alone, and cells that do not fit their column."""
+"""Find columns that decide the label alone, and cells that do not fit their column."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -37,7 +37,7 @@ def warn_of_columns(
     columns : mapping of str to ndarray
         Columns of the rows that have labels.
     kinds : mapping of str to ColumnKind
-        What the columns are; only used ones count.
+        Kinds of the columns; only used ones count.
     S : ndarray of bool, shape (n_rows, n_classes)
         Candidates.
 
@@ -66,7 +66,7 @@ def warn_of_columns(
 
 
 def _codes(column: NDArray[Any], kind: ColumnKind) -> NDArray[Any]:
-    """Numbers as floats; whole numbers for the distinct texts of a column."""
+    """Return numbers as floats, and texts as codes."""
     if kind.kind == "number" or column.dtype.kind != "O":
         return numbers_in(column, kind.grouping, kind.unit)
     place: dict[str, int] = {}
@@ -77,7 +77,7 @@ def _codes(column: NDArray[Any], kind: ColumnKind) -> NDArray[Any]:
 def _warn_unread(
     columns: Mapping[str, NDArray[Any]], kinds: Mapping[str, ColumnKind]
 ) -> None:
-    """Warn of text in columns of numbers and dates, such as a second row of names."""
+    """Warn of text in columns of numbers and dates, such as a second header row."""
     told = []
     for name, kind in kinds.items():
         column = columns[name]

@@ -1,4 +1,4 @@
-"""From a table of anything to a matrix of numbers."""
+"""Encode tables as matrices of numbers."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -74,7 +74,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    partlearn.PartialClassifier : Puts it in front of a classifier.
+    partlearn.PartialClassifier : Encodes a table, then fits a classifier.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X : pandas or polars data frame, Arrow table, mapping or matrix
             Training rows.
         y : ignored
-            Not used: the encoding knows nothing of labels.
+            Not used.
 
         Returns
         -------
@@ -179,7 +179,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : pandas or polars data frame, Arrow table, mapping or matrix
-            Rows with the columns of `fit`, in any order; others are passed over.
+            Rows with the columns of `fit`, in any order; other columns are ignored.
 
         Returns
         -------
@@ -211,7 +211,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns of the matrix.
+        """Return the names of the columns of the matrix.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self._features()[:, 0]
 
     def _features(self) -> NDArray[Any]:
-        """Column and name of every encoded feature, (n_features, 2)."""
+        """Return column and name of every encoded feature, (n_features, 2)."""
         check_is_fitted(self)
         named = [(key[0], _title(key)) for key in self.numbers_]
         named += [(key[0], f"{_title(key)} missing") for key in self.gaps_]
@@ -268,7 +268,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         text : str
-            Name, kind and reason; columns left out are marked so.
+            Name, kind and reason; unused columns are marked.
 
         Examples
         --------
@@ -306,7 +306,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return (name for name, column in self.kinds_.items() if column.kind in kinds)
 
     def _number_parts(self, columns: Mapping[str, NDArray[Any]]) -> Parts:
-        """Numbers, and the calendar parts of dates."""
+        """Return numbers, and the calendar parts of dates."""
         parts = {
             (name, ""): numbers_in(columns[name], kind.grouping, kind.unit)
             for name, kind in self.kinds_.items()
@@ -471,14 +471,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
 
 def _title(key: tuple[str, str]) -> str:
-    """Name of a number, or of a part of a date such as "opened year"."""
+    """Return the name of a number, or of a part of a date such as "opened year"."""
     return " ".join(key) if key[1] else key[0]
 
 
 def _units(ranges: Array) -> Array:
-    """Powers of two that bring columns of extreme numbers to a usual magnitude.
+    """Return powers of two that bring columns of extreme numbers to a usual magnitude.
 
-    One for other columns: their squares neither overflow nor vanish.
+    One for other columns, whose squares neither overflow nor underflow.
     """
     largest = np.abs(np.where(np.isfinite(ranges), ranges, 0.0)).max(axis=0)
     usual = np.clip(largest, 1 / _LARGE, _LARGE)
@@ -487,12 +487,12 @@ def _units(ranges: Array) -> Array:
 
 
 def _lowest(N: Array) -> Array:
-    """Least value of each column, infinite where there is none."""
+    """Return the least value of each column, infinite if there is none."""
     return np.where(np.isnan(N), np.inf, N).min(axis=0)
 
 
 def _plain(column: NDArray[Any]) -> list[str]:
-    """Cells as text; missing values are a value of their own."""
+    """Return cells as text; missing values are a value of their own."""
     texts = column.tolist()
     if form_of(column) != "text":
         texts = [as_text(value) for value in texts]

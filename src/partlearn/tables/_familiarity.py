@@ -1,4 +1,4 @@
-"""How far rows lie from those a model was fitted on."""
+"""Distances of rows from the training rows of a model."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -16,24 +16,24 @@ _SLACK = 1.5
 
 @dataclass(frozen=True)
 class Familiarity:
-    """Center and spread of the training rows, and the distance that is unusual."""
+    """Center and spread of the training rows, and a threshold for unusual distances."""
 
     mean: Array
     whitening: Array
     threshold: float
 
     def is_far(self, Z: Array) -> Mask:
-        """Whether rows lie farther out than nearly all training rows did."""
+        """Return a mask of rows that lie farther out than nearly all training rows."""
         return distances(Z, self.mean, self.whitening) > self.threshold
 
 
 def distances(Z: Array, mean: Array, whitening: Array) -> Array:
-    """Mahalanobis distances from the mean."""
+    """Return Mahalanobis distances from the mean."""
     return np.asarray(np.linalg.norm((Z - mean) @ whitening, axis=1))
 
 
 def learn_familiarity(Z: Array) -> Familiarity:
-    """Measure the spread of training rows; memory is one matrix of columns squared."""
+    """Measure the spread of training rows, with memory for one d x d matrix."""
     mean = Z.mean(axis=0)
     C = Z - mean
     freedom, d = max(1, len(Z) - 1), len(mean)

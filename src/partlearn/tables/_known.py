@@ -1,4 +1,4 @@
-"""Which cells of a table hold a value, and which of them cannot be read."""
+"""Find cells of a table that hold a value, and cells that cannot be read."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -16,19 +16,19 @@ from partlearn.tables._moments import moments_in
 
 
 def known_cells(column: NDArray[Any], kind: ColumnKind) -> tuple[Mask, Mask]:
-    """Cells that hold something, and those of them that are no number or date.
+    """Return masks of cells with a value, and of cells that cannot be read.
 
     Parameters
     ----------
     column : ndarray
-        A column, as ``columns_of`` makes it.
+        A column, as from ``columns_of``.
     kind : ColumnKind
-        What the column was in the training rows.
+        Kind of the column in the training rows.
 
     Returns
     -------
     present, unread : ndarray of bool, shape (n_rows,)
-        Unread are cells of text in a column of numbers or dates.
+        Unread cells hold text in a column of numbers or dates.
     """
     form = form_of(column)
     if form == "text":
@@ -49,7 +49,7 @@ def known_cells(column: NDArray[Any], kind: ColumnKind) -> tuple[Mask, Mask]:
 def number_matrix(
     columns: Columns, names: Sequence[str], start: int = 0
 ) -> NDArray[np.float64]:
-    """Matrix of columns of plain numbers, for a model that was fitted on a matrix.
+    """Return columns of plain numbers as a matrix, for a model fitted on a matrix.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Labels that stand in columns of a table."""
+"""Read the labels in columns of a table."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -34,7 +34,7 @@ from partlearn.tables._column_kinds import check_names
 
 
 def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:
-    """Columns that hold the labels: those named, or the one with a telling name.
+    """Return the label columns, as named or found by a name such as ``candidates``.
 
     Parameters
     ----------
@@ -77,19 +77,19 @@ def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:
 
 
 def named_columns(columns: Mapping[str, Any], y: Any) -> list[str] | None:
-    """Columns that `y` names; None where it holds labels itself.
+    """Return the columns that `y` names; None if it holds the labels themselves.
 
     Parameters
     ----------
     columns : mapping
         Columns of the table.
     y : str, list of str, or labels
-        A name is always one of a column; a list is one of names if all are columns.
+        A string is the name of a column; a list holds names if all of them are columns.
 
     Returns
     -------
     names : list of str or None
-        Columns that are there; a name that is not raises.
+        Existing columns; an unknown name raises.
     """
     if isinstance(y, LabelColumns):
         return check_names(y.names, columns, y.form or "labels")
@@ -110,12 +110,12 @@ def read_labels(
     *,
     empty: Literal["drop", "all"] = "drop",
 ) -> tuple[Evidence, list[str]]:
-    """Read the labels of a table, and say which columns they are in.
+    """Read the labels of a table, and return their columns.
 
     Parameters
     ----------
     columns : mapping of str to ndarray
-        Columns of the table, as ``columns_of`` makes them.
+        Columns of the table, as from ``columns_of``.
     y : str, list of str, LabelColumns, or labels
         Columns that hold the labels, or the labels in any form that ``check_evidence``
         reads.
@@ -128,9 +128,9 @@ def read_labels(
     Returns
     -------
     evidence : Evidence
-        ``evidence.rows`` are the rows that have labels.
+        ``evidence.rows`` are the labeled rows.
     names : list of str
-        Columns that hold them; none where they were given.
+        Columns of the labels; empty if `y` holds the labels themselves.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def read_labels(
 
 
 def is_text_column(y: Any) -> bool:
-    """Whether labels are one column of text, whose cells may hold sets."""
+    """Whether labels are one column of text, with cells that may hold sets."""
     if isinstance(y, (str, Evidence, Mapping)) or not hasattr(y, "__len__"):
         return False
     if getattr(y, "ndim", 1) != 1 or hasattr(y, "columns"):
@@ -174,7 +174,7 @@ def one_text_each(y: Any) -> bool:
 
 
 def true_labels(values: ArrayLike) -> NDArray[Any]:
-    """True labels as text; None where nothing is said.
+    """Return true labels as text; None if missing.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def true_labels(values: ArrayLike) -> NDArray[Any]:
     Returns
     -------
     labels : ndarray of objects, shape (n_rows,)
-        Text as in ``classes`` of labels that were read from columns.
+        Text spelled as labels that are read from columns.
 
     Examples
     --------
@@ -199,12 +199,12 @@ def true_labels(values: ArrayLike) -> NDArray[Any]:
 
 
 def warn_unknown_truth(truth: NDArray[Any], classes: NDArray[Any]) -> None:
-    """Warn of true labels that are never candidates: they cannot be found.
+    """Warn of true labels that are never candidates, which cannot be predicted.
 
     Parameters
     ----------
     truth : ndarray of objects, shape (n_rows,)
-        True labels as text, None where nothing is known.
+        True labels as text, None if not known.
     classes : ndarray of shape (n_classes,)
         The labels.
     """
@@ -218,11 +218,11 @@ def warn_unknown_truth(truth: NDArray[Any], classes: NDArray[Any]) -> None:
 
 
 def aligned(labels: Any, y: Any, n: int) -> Any:
-    """Evidence or tags whose `rows` are rows of the table.
+    """Return evidence or tags whose `rows` are rows of the table.
 
-    Where there are labels for as many rows as the table has, they are for these, even
-    if rows of some larger table were left out before. Of fewer rows, only evidence and
-    tags say which ones they are.
+    As many labels as the table has rows belong to these rows, even if rows of a larger
+    table were left out before. For fewer labels, ``rows`` of evidence or tags gives the
+    rows.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def aligned(labels: Any, y: Any, n: int) -> Any:
     Returns
     -------
     labels : Evidence or Tags
-        A copy where the rows had to be numbered anew.
+        A copy if the rows were renumbered.
     """
     if len(labels) == n:
         labels = copy(labels)
@@ -254,11 +254,10 @@ def aligned(labels: Any, y: Any, n: int) -> Any:
 
 
 def check_index(X: Any, **given: Any) -> None:
-    """Raise where labels in pandas are in another order than the rows.
+    """Raise if pandas labels are in another order than the rows.
 
-    Rows and labels are matched by position, as in scikit-learn. An index that only
-    counts the rows from 0 says nothing about their order, unless the index of the other
-    one holds the same numbers.
+    Rows and labels are matched by position, as in scikit-learn. An index that counts
+    the rows from 0 is ignored, unless the other index holds the same numbers.
 
     Parameters
     ----------
@@ -300,7 +299,7 @@ def check_index(X: Any, **given: Any) -> None:
 def labels_by_place(
     index: NDArray[Any], corrections: Mapping[Any, Any], option: str = "corrections"
 ) -> dict[int, Any]:
-    """Labels by the place of the row instead of its name.
+    """Convert labels by the name of the row to labels by its position.
 
     Parameters
     ----------
@@ -309,7 +308,7 @@ def labels_by_place(
     corrections : mapping
         Labels by the name of the row.
     option : str, default="corrections"
-        What an error calls them.
+        Name of the argument in messages.
 
     Returns
     -------
@@ -336,8 +335,8 @@ def read_gold(
     Parameters
     ----------
     gold : mapping, str or array-like of shape (n_samples,)
-        Labels by the name of the row; a column; or one label per row, None where it is
-        not known.
+        Labels by the name of the row; a column; or one label per row, None if not
+        known.
     columns : mapping of str to ndarray
         Columns of the table.
     index : ndarray of shape (n_samples,)

@@ -1,4 +1,4 @@
-"""What learns the labels of a table, by name."""
+"""Build the learner of a table from its name."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -19,17 +19,17 @@ _BAG_PARAMS = ("bag_rule", "stray_rate")
 
 
 def make_learner(method: Any, params: Mapping[str, Any] | None = None) -> Any:
-    """Build what learns labels: a learner, a reducer with PL-KNN, or any classifier.
+    """Build a learner, a reducer with PL-KNN, or any classifier.
 
     Parameters
     ----------
     method : str or estimator
         Name of a learner, reducer or selector of this library; ``package.module:Class``
-        of another classifier; or an estimator. Classifiers that know single labels only
-        are put into a CandidateClassifier.
+        of another classifier; or an estimator. Classifiers of single labels are wrapped
+        in a CandidateClassifier.
     params : mapping of str to object, default=None
-        Parameters, where `method` is a name. `bag_rule` and `stray_rate` of a
-        classifier of another package are those of its CandidateClassifier.
+        Parameters, where `method` is a name. `bag_rule` and `stray_rate` are passed to
+        the CandidateClassifier around a classifier of another package.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def make_learner(method: Any, params: Mapping[str, Any] | None = None) -> Any:
 
 
 def make_tag_learner(method: Any, params: Mapping[str, Any] | None = None) -> Any:
-    """Build what learns tags.
+    """Build a classifier of tags.
 
     Parameters
     ----------

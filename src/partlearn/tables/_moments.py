@@ -1,4 +1,4 @@
-"""Dates and times in text, and the parts of a calendar."""
+"""Read dates and times in text, and split them into calendar parts."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -44,7 +44,7 @@ def _moment(text: str, form: str) -> datetime | None:
 
 
 def find_format(texts: list[str], *, share: float = 0.95) -> str | None:
-    """The format in which nearly all of some strings are dates, or None."""
+    """Find the date format of nearly all of some strings, or None."""
     too_many = int(len(texts) - share * len(texts)) + 1  # that are no dates
     numbers = (text for text in texts if _NUMBER.fullmatch(text.strip()))
     if sum(1 for _ in islice(numbers, too_many)) == too_many:
@@ -57,7 +57,7 @@ def find_format(texts: list[str], *, share: float = 0.95) -> str | None:
 
 
 def moments_in(column: NDArray[Any], form: str) -> NDArray[np.datetime64]:
-    """Moments of a column of text or of moments; NaT for what is none."""
+    """Convert a column to moments; other cells become NaT."""
     if form_of(column) == "moment":
         return column.astype("datetime64[s]")
     known = {
@@ -68,7 +68,7 @@ def moments_in(column: NDArray[Any], form: str) -> NDArray[np.datetime64]:
 
 
 def calendar_parts(moments: NDArray[np.datetime64]) -> dict[str, Array]:
-    """Numbers that say when a moment is: the day, and circles of year, week and day.
+    """Split moments into the day, and the position in year, week and day.
 
     Parameters
     ----------
@@ -78,8 +78,8 @@ def calendar_parts(moments: NDArray[np.datetime64]) -> dict[str, Array]:
     Returns
     -------
     parts : dict of str to ndarray
-        Days since 1970; sine and cosine of the position in the year, in the week and
-        in the day, since December is next to January.
+        Days since 1970; sine and cosine of the position in the year, in the week and in
+        the day, so that December is next to January.
     """
     nothing = np.isnat(moments)
     seconds = np.where(nothing, 0, moments.astype("datetime64[s]").astype(np.int64))

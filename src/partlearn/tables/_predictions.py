@@ -1,4 +1,4 @@
-"""Predictions of new rows as columns of a table."""
+"""Write predictions of new rows as columns of a table."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -47,11 +47,11 @@ class PredictionsMixin:
         return self.task == "tags"
 
     def _decision(self, P: Array) -> Array:
-        """What the largest of decides."""
+        """Return the scores whose largest one decides."""
         return P if self.class_weights_ is None else P * self.class_weights_
 
     def _probabilities(self, Z: Array, missing: Masks, unread: Masks) -> Array:
-        """Probabilities, closer to the shares of the labels the less is known."""
+        """Return probabilities, closer to the label shares if values are missing."""
         P = np.asarray(self.estimator_.predict_proba(Z))
         unknown = {name: missing[name] | unread[name] for name in missing}
         gaps = np.stack(list(unknown.values()))
@@ -61,14 +61,14 @@ class PredictionsMixin:
         return np.asarray((1 - share) * P + share * self.prior_)
 
     def predict_set(self, X: Any, *, coverage: float = 0.9) -> Mask:
-        """Labels that hold the true one with a wanted probability.
+        """Return sets of labels that contain the true one with a given probability.
 
         Parameters
         ----------
         X : table
             As for :meth:`predict_proba`.
         coverage : float, default=0.9
-            Wanted share of sets that hold the true label. Approximate, by the
+            Share of sets that shall contain the true label. Approximate, by the
             calibrator "confidence" of
             :class:`~partlearn.classification.PredictionSets`, unless enough labels were
             known in training (`gold`; 9 for a coverage of .9).
@@ -103,7 +103,7 @@ class PredictionsMixin:
         *,
         given_candidates: bool,
     ) -> dict[str, NDArray[Any]]:
-        """Columns that depend on a wanted coverage or accuracy."""
+        """Return the columns that depend on a given coverage or accuracy."""
         columns: dict[str, NDArray[Any]] = {}
         if coverage is None and accuracy is None:
             return columns
@@ -131,34 +131,34 @@ class PredictionsMixin:
         coverage: float | None = None,
         accuracy: float | None = None,
     ) -> dict[str, NDArray[Any]]:
-        """Labels, probabilities and remarks for each row, as columns.
+        """Return labels, probabilities and remarks for each row, as columns.
 
         Parameters
         ----------
         X : table
             As for :meth:`predict_proba`.
         y : str, list of str, or candidate labels, default=None
-            Candidates of the new rows, or the columns of `X` that hold them, such as
-            the caption of a photograph: the label is one of them. Labels that no
-            training row had are passed over; rows without others may have any label.
+            Candidates of the new rows, or their columns in `X`, such as the caption of
+            a photograph. Labels that no training row had are ignored; a row without any
+            other may have any label.
         bags : str or array-like of shape (n_samples,), default=None
             Rows that share one list of labels, as for `bags` of the class.
         coverage : float, default=None
-            Wanted coverage of a further column ``labels``, the set of
+            Coverage of a further column ``labels``, the set of
             :meth:`predict_set`, separated by ``|``.
         accuracy : float, default=None
-            Wanted accuracy of the labels. Rows whose probability is too low for it get
-            an empty label.
+            Accuracy that the labels shall have. Rows whose probability is too low for
+            it get an empty label.
 
         Returns
         -------
         columns : dict of str to ndarray
-            The columns `id` where the table has them, else ``row`` numbers; ``label``,
+            The columns `id` if the table has them, else ``row`` numbers; ``label``,
             ``probability``, ``runner_up``, ``runner_up_probability``; ``unlike``, which
-            says how a row differs from the training rows and is empty if it does not;
-            ``labels`` where `coverage` is given. For tags instead of labels the tags
-            in the form of the training table, and ``scores`` of the predicted tags and
-            of the three most likely ones.
+            describes how a row differs from the training rows, if it does; ``labels``
+            if `coverage` is given. For tags, the columns are the tags in the form of
+            the training table, and ``scores`` of the predicted tags and of the three
+            most likely ones.
         """
         check_is_fitted(self)
         columns = columns_of(X)
@@ -206,7 +206,7 @@ class PredictionsMixin:
         }
 
     def _given_list(self, P: Array, columns: Columns, y: Any, bags: Any) -> Array:
-        """Probabilities of new rows given their candidates and their bags."""
+        """Return probabilities of new rows given their candidates and their bags."""
         evidence, _ = read_labels(columns, y, self.sep)
         place = {str(label): j for j, label in enumerate(self.classes_.tolist())}
         names = [str(label) for label in evidence.classes.tolist()]

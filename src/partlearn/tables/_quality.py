@@ -1,4 +1,4 @@
-"""How good labels of new rows will be, measured on rows that were held out."""
+"""Estimate the quality of labels of new rows on held-out rows."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -34,19 +34,19 @@ _MOST = 0.5  # share of rows with true labels from which labels are judged by th
 
 
 class ClassQuality(NamedTuple):
-    """How good the predictions of one label are, on rows held out.
+    """Quality of the predictions of one label on held-out rows.
 
     Attributes
     ----------
     label : object
         The label.
     n_rows : float
-        Expected number of rows that it is the label of; counted where true labels are
+        Expected number of rows with this label; the exact number if true labels are
         known.
     recall : float
-        Share of these rows for which it is predicted.
+        Share of these rows that are predicted right.
     precision : float
-        Share of right ones among its predictions. Not a number where there are none.
+        Share of its predictions that are right. NaN without any.
     """
 
     label: Any
@@ -56,41 +56,40 @@ class ClassQuality(NamedTuple):
 
 
 class QualityScore(NamedTuple):
-    """Scores of one way of predicting, on rows that it was not fitted on.
+    """Scores of a classifier or a baseline on held-out rows.
 
     Attributes
     ----------
     name : str
-        The classifier, or the baseline it is compared with.
+        The classifier or the baseline.
     covering_rate : float
         Share of rows whose predicted label is one of their candidates.
     approximated_accuracy : float
-        Estimate of the accuracy that needs no truth. It assumes that false candidates
+        Estimate of the accuracy without true labels. It assumes that false candidates
         are independent of the true label.
     accuracy : float or None
-        Share of right labels, where true ones are known.
-        With `gold`, among the rows whose true label is known.
+        Share of right labels among the rows whose true label is known; None without
+        any.
     note : str
-        Why a baseline could not be fitted; its scores are then not numbers.
+        Reason why a baseline could not be fitted; its scores are NaN then.
     low : float or None
-        Lower end of the estimate where the assumption fails, so that labels that come
-        together more often than by chance count as guesses, or where the classifier is
-        overconfident.
+        Lower end of the estimate, if the classifier is overconfident or the assumption
+        fails; labels that come together more often than by chance count as guesses.
     together : tuple of (label, label, lift)
         The pairs of labels that contradict the assumption.
     tested : bool
-        Whether the assumption could be tested; not with three labels or fewer and
-        hardly a row with a single candidate.
+        Whether the assumption could be tested. It cannot with three labels or fewer and
+        hardly any row with a single candidate.
     gold : GoldQuality or None
         Estimate of the accuracy on new rows from the column `gold`, with an interval.
     n_train, n_test : int
-        Rows that each model learned from, the most of all folds, and rows tested.
+        Training rows (the maximum over the folds), and rows tested.
     overconfident : bool
-        Whether the estimate exceeds, by two standard errors or more, the one from how
-        many predicted labels are candidates, which needs no probabilities.
+        Whether the estimate is at least two standard errors above another one, which
+        uses the covering rate instead of probabilities.
     classes : tuple of ClassQuality
-        Quality by label, the least recall first: by true labels where most rows have
-        one, estimated like `approximated_accuracy` otherwise. Of the classifier only.
+        Quality by label, lowest recall first, for the classifier only: from true labels
+        if most rows have one, otherwise estimated like `approximated_accuracy`.
     """
 
     name: str
@@ -109,21 +108,21 @@ class QualityScore(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """How labels that were found agree with true ones.
+    """Agreement of the chosen labels with true labels.
 
-    Rows with a single candidate are right by definition: what a method is worth shows
-    on the others, beside what a guess among the candidates would get.
+    Rows with a single candidate are right by definition. Compare methods on the other
+    rows, and with a random guess among the candidates.
 
     Attributes
     ----------
     accuracy : float
         Share of right labels among the rows whose true label is known.
     n_ambiguous : int
-        Those of them with several candidates.
+        Number of these rows with several candidates.
     ambiguous_accuracy : float
-        Share of right labels among these; not a number where there are none.
+        Share of right labels among rows with several candidates; NaN without any.
     chance : float
-        Expected share among these when a candidate is drawn at random.
+        Expected share among them if a candidate is drawn at random.
     """
 
     accuracy: float
@@ -149,28 +148,28 @@ def estimate_quality(
     Parameters
     ----------
     classifier : PartialClassifier
-        Clones of it are fitted, encoder included, on all folds but one. Folds keep its
-        `groups` together, or its `bags` where it has no groups.
+        Clones of it, with its encoder, are fitted on all folds but one. Rows of one of
+        its `groups` are held out together, or rows of a bag if it has no groups.
     X, y : table and labels
         As for :meth:`partlearn.PartialClassifier.fit`.
     truth : array-like of shape (n_samples,), default=None
-        True labels, where known; None or empty where not. By default those in the
-        column `gold` of the classifier.
+        True labels; None or empty if not known. By default the column `gold` of the
+        classifier.
     cv : int, default=3
         Number of folds.
     random_state : int, default=0
         Seed of the folds.
     calibrate : bool, default=False
-        Whether to change `classifier`, which must be fitted: the probabilities of the
-        held-out rows become its attribute ``calibration_``, which prediction sets and
-        thresholds for a wanted accuracy need. Nothing else of it changes.
+        Whether to store the probabilities of the held-out rows in `classifier`, which
+        must be fitted, as ``calibration_``. Prediction sets and thresholds for a given
+        accuracy need them. Nothing else of it changes.
     time : str, default=None
-        Column of dates or numbers: models learn from earlier rows and are tested on
-        later ones, in `cv` parts. Groups count as late as their latest row.
+        Column of dates or numbers: models are trained on earlier rows and tested on
+        later ones, in `cv` parts. All rows of a group have the time of its latest row.
     max_rows : int, default=None
-        Of more rows, four fifths of so many are trained on and one fifth is tested,
-        once: cheap for large tables, and a little too low, since the model of all rows
-        knows more.
+        Largest number of rows to use. For larger tables, one model is trained on four
+        fifths of this number and tested on one fifth. The estimate is a little too low,
+        since the model of all rows has more training rows.
 
     Returns
     -------
@@ -180,12 +179,12 @@ def estimate_quality(
 
     Notes
     -----
-    A covering rate is easily high where sets are large: compare it with that of a
+    Covering rates are high for large sets: compare them with the covering rate of a
     random label.
 
-    Labels in the column `gold` are hidden in the rows that are held out. How many of
-    them are predicted gives an interval for the accuracy on new rows; it is honest if
-    these rows are a random sample, and a little low, since a fold trains on fewer rows.
+    Labels in the column `gold` are hidden in held-out rows. The share predicted right
+    gives an interval for the accuracy on new rows. It is valid if these rows are a
+    random sample, and a little low, since a fold has fewer training rows.
 
     Examples
     --------
@@ -261,9 +260,9 @@ def estimate_quality(
 def _by_class(
     P: Array, best: Indices, S: Mask, classes: NDArray[Any], truth: Any
 ) -> tuple[ClassQuality, ...]:
-    """Recall and precision of each label, by the truth or by the confidences.
+    """Compute recall and precision of each label, from the truth or from confidences.
 
-    Without the truth nothing is said of labels that may stand for each other.
+    Without the truth, labels that cannot be told apart get NaN.
     """
     right = _inside(P, S)
     unknown = candidate_dependence(Evidence(S, classes), right).partners.any(axis=1)
@@ -287,7 +286,7 @@ def _by_class(
 
 
 def _inside(P: Array, S: Mask) -> Array:
-    """Probabilities restricted to the candidates; zero where they have none."""
+    """Restrict probabilities to the candidates; rows may become zero."""
     inside = np.where(S, P, 0.0)
     return inside / np.maximum(inside.sum(axis=1, keepdims=True), np.finfo(float).tiny)
 
@@ -303,7 +302,7 @@ def _gold_quality(
 def _calibration(
     P: Array, evidence: Evidence, sample: NDArray[Any] | None, rows: Indices
 ) -> Calibration:
-    """Held-out probabilities with the true labels of a random sample, if any."""
+    """Collect held-out probabilities, with true labels of a random sample if any."""
     if sample is None:
         return Calibration.of(P, evidence)
     given = {i: label for i, label in enumerate(sample[rows]) if label is not None}
@@ -323,7 +322,7 @@ def _true_labels(truth: ArrayLike, evidence: Evidence) -> NDArray[Any]:
 
 
 def _confidences(model: PartialClassifier, held: Columns) -> Array:
-    """Probabilities, and what the largest of decides: the same without weights."""
+    """Return probabilities, and the scores whose largest one decides."""
     P = model.predict_proba(held)
     return np.stack([P, model._decision(P)])
 
@@ -331,7 +330,7 @@ def _confidences(model: PartialClassifier, held: Columns) -> Array:
 def _fit_singles(
     classifier: PartialClassifier, columns: Columns, part: Evidence, names: list[str]
 ) -> PartialClassifier:
-    """Fit the same learner on the rows whose label is certain."""
+    """Fit the same learner on the rows with a single candidate."""
     singles = part[np.flatnonzero(part.candidates.sum(axis=1) == 1)]
     if len(np.unique(singles.candidates.argmax(axis=1))) < 2:
         raise ValueError("fewer than two labels occur in sets of one")

@@ -1,4 +1,4 @@
-"""Rows of a table that have labels: encoded and named."""
+"""Encode and name the labeled rows of a table."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -34,10 +34,10 @@ def encode_rows(
     label_columns : sequence of str
         Columns that hold the labels.
     encoder : TableEncoder or None
-        How to encode; by default as the columns look.
+        Encoder; by default a new one.
     index : ndarray or None
-        Names of all rows; numbers by default. The column `id` of the encoder counts
-        first.
+        Names of all rows; numbers by default. The column `id` of the encoder takes
+        precedence.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def column_importances(
     Returns
     -------
     importances : dict of str to float
-        Sums of ``feature_importances_``; empty where the estimator has none.
+        Sums of ``feature_importances_``; empty if the estimator has none.
     """
     values = getattr(estimator, "feature_importances_", None)
     if values is None:

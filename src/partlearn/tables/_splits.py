@@ -1,4 +1,4 @@
-"""Which rows are held out where the quality of labels of new rows is estimated."""
+"""Split rows to estimate the quality of labels of new rows."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -37,19 +37,20 @@ def held_out_splits(
     Parameters
     ----------
     classifier : PartialClassifier
-        Its `groups`, or else its `bags`, are kept together.
+        Rows of its `groups`, or otherwise of its `bags`, are kept together.
     columns : mapping of str to ndarray
         The table.
     labels : Evidence or Tags
         Labels; ``labels.rows`` are their rows in the table.
     cv : int
-        Number of folds. With `time` each of as many later parts is tested by a model
-        of all earlier rows.
+        Number of folds. With `time`, the number of later parts, each of which is tested
+        by a model of all earlier rows.
     time : str, default=None
         Column of dates or numbers by which rows are ordered.
     max_rows : int, default=None
-        Of more rows, only so many are used: four fifths, drawn at random, to train on,
-        and one fifth to test, once. With `time` the last part is tested, once.
+        Largest number of rows to use. For larger tables there is one split of random
+        rows, four fifths to train and one fifth to test; with `time`, the last part is
+        tested.
     random_state : int, default=0
         Seed.
 
@@ -98,7 +99,7 @@ def held_out_models(
     Parameters
     ----------
     classifier : PartialClassifier
-        What is cloned.
+        Its clones are fitted.
     columns : mapping of str to ndarray
         The table.
     labels : Evidence or Tags
@@ -113,9 +114,9 @@ def held_out_models(
     train, test : ndarray of int
         Places of labels.
     model : PartialClassifier
-        Fitted on the first.
+        Fitted on the training rows.
     held : mapping of str to ndarray
-        Rows of the second.
+        The test rows.
     """
     splits = held_out_splits(classifier, columns, labels, **how)
     for _, (train, test) in zip(
@@ -126,7 +127,7 @@ def held_out_models(
 
 
 def read_times(name: str, columns: Columns, rows: Sequence[int] | Indices) -> Array:
-    """Moments of some rows as numbers, from a column of dates or numbers.
+    """Read the times of rows as numbers, from a column of dates or numbers.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def read_times(name: str, columns: Columns, rows: Sequence[int] | Indices) -> Ar
     Returns
     -------
     moments : ndarray of shape (n_rows,)
-        Later ones are larger.
+        Numbers that increase with time.
     """
     check_names([name], columns, "time")
     rows = np.asarray(rows, dtype=np.intp)
@@ -164,7 +165,7 @@ def read_times(name: str, columns: Columns, rows: Sequence[int] | Indices) -> Ar
 
 
 def _latest(moments: Array, groups: NDArray[Any] | None) -> Array:
-    """Moment of each row; rows of a group count as late as the latest of them."""
+    """Return the moment of each row; all rows of a group have its latest one."""
     if groups is None:
         return moments
     codes = np.unique(groups.astype(str), return_inverse=True)[1].ravel()
@@ -194,7 +195,7 @@ def _later_parts(moments: Array, count: int) -> list[tuple[Indices, Indices]]:
 
 
 def _whole_groups(order: Indices, groups: NDArray[Any] | None, count: int) -> Indices:
-    """About `count` rows in a random order, with all rows of their groups."""
+    """Return about `count` rows in random order, in whole groups."""
     if groups is None:
         return np.sort(order[:count])
     codes = np.unique(groups.astype(str), return_inverse=True)[1].ravel()

@@ -1,4 +1,4 @@
-"""Which listed tags of the training rows to believe, and which look missing."""
+"""Find doubtful and missing tags of the training rows."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -47,7 +47,7 @@ _LIFT = 2.0  # multiple of a tag's share from which a listed tag is believed
 
 
 class TagAgreement(NamedTuple):
-    """How listed, doubtful and missing tags agree with true ones.
+    """Agreement of listed, doubtful and missing tags with true tags.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class TagAgreement(NamedTuple):
     doubtful_wrong : float or None
         Share of the doubtful tags that are not true.
     missing_right : float or None
-        Share of the tags that look missing that are true.
+        Share of the missing tags that are true.
     separation : float or None
         Probability that a true listed tag scores higher than a false listed one; one
         half is chance.
@@ -80,18 +80,18 @@ class TagDisambiguation:
     tags : Tags
         Listed tags, with corrections.
     scores : ndarray of shape (n_samples, n_tags)
-        Score of every tag, by a regression without the row where the method has one;
-        where several annotators voted, the probability that the tag is true.
+        Score of every tag, by a regression without the row if the method has one. With
+        several annotators, the probability that the tag is true.
     confidence : ndarray of shape (n_samples, n_tags)
         Confidence in each listed tag; zero elsewhere.
     checked : ndarray of bool, shape (n_samples,)
-        Rows whose tags were corrected: they are certain.
+        Rows with corrected tags, which are certain.
     index : ndarray of shape (n_samples,)
         Names of the rows.
     method : str
         Class that scored the tags.
     form : TagForm
-        How the table holds tags.
+        Form of the tags in the table.
     rows : ndarray of int, shape (n_samples,)
         Rows of the table.
     """
@@ -112,7 +112,7 @@ class TagDisambiguation:
 
     @property
     def read_as(self) -> str:
-        """How the columns of the tags were read."""
+        """Description of how the tag columns were read."""
         return self.tags.read_as
 
     @property
@@ -127,9 +127,9 @@ class TagDisambiguation:
 
     @property
     def doubtful(self) -> Mask:
-        """Listed tags that similar rows list less often than rows in general.
+        """Listed tags that are rarer among similar rows than among all rows.
 
-        Where several annotators voted: tags that are more likely false.
+        With several annotators: tags that are more likely false.
         """
         border = _LIKELY if self.voted else self.share
         low = self.tags.candidates & (self.confidence < border)
@@ -137,9 +137,9 @@ class TagDisambiguation:
 
     @property
     def believed(self) -> Mask:
-        """Listed tags that most similar rows list, or twice as many as in general.
+        """Listed tags of most similar rows, or twice as frequent there as in all rows.
 
-        Where several annotators voted: tags that are more likely true.
+        With several annotators: tags that are more likely true.
         """
         high = np.minimum(_LIKELY, _LIFT * self.share)
         high = np.full_like(high, _LIKELY) if self.voted else high
@@ -148,12 +148,12 @@ class TagDisambiguation:
 
     @property
     def missing(self) -> Mask:
-        """Tags that are not listed although four in five similar rows list them."""
+        """Tags that are not listed, but are listed by four in five similar rows."""
         absent = ~self.tags.candidates & ~self.checked[:, None]
         return np.asarray(absent & (self.scores >= np.maximum(_MISSING, self.share)))
 
     def review_order(self) -> Indices:
-        """Rows with tags to strike or to add, the most striking first."""
+        """Rows with tags to strike or to add, the clearest case first."""
         strike = np.where(self.doubtful, self.share - self.confidence, 0.0)
         add = np.where(self.missing, self.scores - self.share, 0.0)
         worth = np.maximum(strike.max(axis=1), add.max(axis=1))
@@ -161,7 +161,7 @@ class TagDisambiguation:
         return order[worth[order] > 0]
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the tags in the form of the table, and which of them are doubtful.
+        """Return the tags in the form of the table, with doubtful and missing ones.
 
         Returns
         -------
@@ -196,8 +196,8 @@ class TagDisambiguation:
         Parameters
         ----------
         truth : Tags, or tags in any form that ``check_tags`` reads
-            True tags, one set per row; of :class:`~partlearn.candidates.Tags`, of the
-            rows that they name.
+            True tags, one set per row; :class:`~partlearn.candidates.Tags` may name
+            some of the rows.
 
         Returns
         -------
@@ -232,7 +232,7 @@ class TagDisambiguation:
         n_review: int = 100,
         title: str = "Label report",
     ) -> str:
-        """Make the label report: one page to look at, and to correct tags on.
+        """Write the label report: one HTML page to inspect and correct tags.
 
         Parameters
         ----------
@@ -297,17 +297,17 @@ def disambiguate_tags(
     standardize : bool, default=True
         Whether to bring the columns to mean zero and variance one first.
     corrections : mapping, default=None
-        Right tags of rows that somebody checked, by the name of the row: text such as
+        True tags of checked rows, by the name of the row: text such as
         ``rock|live``, ``[]`` for none, ``["rock|pop", "live"]``, or a collection.
     encoder : TableEncoder, default=None
-        How to encode a table.
+        Encoder of the table.
     sep : str, default=None
-        What separates tags in a column.
+        Separator of tags in a column.
 
     Returns
     -------
     result : TagDisambiguation
-        Scores, and which tags are believed, doubtful or missing.
+        Scores, and believed, doubtful and missing tags.
 
     Examples
     --------
@@ -356,18 +356,18 @@ def disambiguate_tags(
 
 
 def _several_voted(tags: Tags) -> bool:
-    """Whether most rows were seen by two annotators or more."""
+    """Whether most rows have two annotators or more."""
     return tags.n_seen is not None and float(np.median(tags.n_seen)) >= 2
 
 
 def vote_probabilities(
     W: Array, n_seen: Indices, G: Array, *, max_iter: int = 100, tol: float = 1e-6
 ) -> Array:
-    """Probability that each tag is true, from its votes and from similar rows.
+    """Estimate the probability of each tag from its votes and from similar rows.
 
-    An annotator lists a tag with one probability where it is true and with another one
-    where it is false. Both are estimated for each tag by expectation maximization; what
-    is known before the votes of a row are seen is its score by other rows.
+    An annotator lists a true tag with one probability and a false tag with another one.
+    Both are estimated for each tag by expectation maximization. The prior probability
+    of a row is its score by other rows.
 
     Parameters
     ----------
@@ -376,7 +376,7 @@ def vote_probabilities(
     n_seen : ndarray of int, shape (n,)
         Annotators of each row.
     G : ndarray of shape (n, q)
-        Shares as estimated from other rows.
+        Shares estimated from other rows.
     max_iter : int, default=100
         Maximum number of iterations.
     tol : float, default=1e-6
@@ -413,7 +413,7 @@ def vote_probabilities(
 
 
 def _tags_in(right: Any, sep: str) -> list[str]:
-    """Tags of a correction: a collection, a JSON list, or text with separators."""
+    """Read the tags of a correction: a collection, a JSON list, or text."""
     if isinstance(right, str):
         text = right.strip()
         right = text.split(sep)
@@ -427,7 +427,7 @@ def _tags_in(right: Any, sep: str) -> list[str]:
 def _corrected(
     tags: Tags, index: NDArray[Any], corrections: Mapping[Any, Any], sep: str
 ) -> tuple[Tags, Mask]:
-    """Tags with those of rows that somebody checked, and which rows these are."""
+    """Return tags with corrections, and a mask of the corrected rows."""
     known = [str(name) for name in tags.classes.tolist()]
     given: dict[int, list[str]] = {}
     for i, right in labels_by_place(index, corrections).items():

@@ -1,4 +1,4 @@
-"""Tags of tables: reading them, learners for them, and how good these are."""
+"""Read tags of tables, and estimate the quality of their classifiers."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -39,25 +39,25 @@ CANNOT = (
 def read_tags(
     columns: Mapping[str, Any], y: Any, sep: str | None = None
 ) -> tuple[Tags, list[str], TagForm]:
-    """Read the tags of a table, and say which columns they are in.
+    """Read the tags of a table, and return their columns and form.
 
     Parameters
     ----------
     columns : mapping of str to ndarray
-        Columns of the table, as ``columns_of`` makes them.
+        Columns of the table, as from ``columns_of``.
     y : str, list of str, LabelColumns, or tags
         Columns that hold the tags, or tags in any form that ``check_tags`` reads.
     sep : str, default=None
-        What separates tags; ``|``, ``;`` and ``,`` are recognized.
+        Separator of tags; ``|``, ``;`` and ``,`` are recognized.
 
     Returns
     -------
     tags : Tags
-        ``tags.rows`` are the rows that have labels.
+        ``tags.rows`` are the labeled rows.
     names : list of str
-        Columns that hold them; none where they were given.
+        Columns of the tags; empty if `y` holds the tags themselves.
     form : TagForm
-        How they are written.
+        Form of the tags.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def tags_of(
 
 
 def tag_scores(learner: Any, Z: Any) -> Array:
-    """Scores of tags by a fitted learner, the larger the more likely.
+    """Return scores of tags by a fitted learner; larger ones are more likely.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def tag_scores(learner: Any, Z: Any) -> Array:
     Returns
     -------
     scores : ndarray of shape (n, q)
-        Probabilities where there are any.
+        Probabilities if the learner has any.
     """
     for name in ("predict_proba", "tag_scores", "decision_function"):
         if hasattr(learner, name):
@@ -105,7 +105,7 @@ def tag_scores(learner: Any, Z: Any) -> Array:
 
 
 def tag_probabilities(learner: Any, Z: Any) -> Array:
-    """Probabilities of tags by a fitted learner that has any.
+    """Return probabilities of tags by a fitted learner.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def tag_probabilities(learner: Any, Z: Any) -> Array:
 
 
 def scored_tags(chosen: Mask, scores: Array, classes: NDArray[Any]) -> NDArray[Any]:
-    """Chosen tags of each row with their scores, as text: ``rock:0.91|live:0.55``."""
+    """Write chosen tags with their scores as text: ``rock:0.91|live:0.55``."""
     names, scores = classes.tolist(), np.clip(scores, 0, 1)
     lines = []
     for row, values in zip(chosen, scores, strict=True):
@@ -141,7 +141,7 @@ def scored_tags(chosen: Mask, scores: Array, classes: NDArray[Any]) -> NDArray[A
 def told_tags(
     learner: Any, Z: Array, classes: NDArray[Any], form: TagForm | None
 ) -> dict[str, NDArray[Any]]:
-    """Predicted tags in the form of the training table, and their scores.
+    """Return predicted tags in the form of the training table, and their scores.
 
     Parameters
     ----------
@@ -152,13 +152,13 @@ def told_tags(
     classes : ndarray of shape (q,)
         The tags.
     form : TagForm or None
-        How the training table holds tags; None stands for a column of sets.
+        Form of the tags in the training table; None stands for a column of sets.
 
     Returns
     -------
     columns : dict of str to ndarray
-        The tags; unless they are weights, ``scores`` of the predicted tags and of the
-        three most likely ones.
+        The tags. Unless they are weights, also ``scores`` of the predicted tags and of
+        the three most likely ones.
     """
     chosen, scores = np.asarray(learner.predict(Z)) > 0, tag_scores(learner, Z)
     form = form or _PLAIN
@@ -172,7 +172,7 @@ def told_tags(
 def held_out_labels(
     classifier: Any, columns: Mapping[str, Any], y: Any, cv: int
 ) -> tuple[Any, list[str]]:
-    """Read the labels of a table whose rows are to be held out in turn.
+    """Read the labels of a table for cross-validation.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def held_out_labels(
     Returns
     -------
     labels : Evidence or Tags
-        The labels, of as many rows as there are folds or more.
+        The labels of at least `cv` rows.
     names : list of str
         Columns that hold them.
     """
@@ -202,19 +202,19 @@ def held_out_labels(
 
 
 class TagQuality(NamedTuple):
-    """Scores of one way of ranking tags, on rows that it was not fitted on.
+    """Scores of a ranking of tags on held-out rows.
 
     Attributes
     ----------
     name : str
         The classifier, or the baseline it is compared with.
     listed_precision : float
-        Average precision with which the listed tags of a row are ranked first.
+        Average precision of the ranking against the listed tags.
     true_precision : float or None
-        The same for the true tags, where they are known.
+        Average precision against the true tags, if they are known.
     false_found : float or None
-        Probability that a listed tag which is true scores higher than a listed one
-        which is not; one half is chance. Only where true tags are known.
+        Probability that a true listed tag scores higher than a false listed one, if
+        true tags are known; one half is chance.
     """
 
     name: str
@@ -254,7 +254,7 @@ def estimate_tag_quality(
     Returns
     -------
     scores : list of TagQuality
-        The classifier, and the tags in the order of how often they are listed.
+        The classifier, and the tags in the order of their frequency.
 
     Examples
     --------
@@ -288,7 +288,7 @@ def estimate_tag_quality(
 
 
 def true_matrix(truth: Tags, tags: Tags) -> tuple[Mask, Mask]:
-    """True tags of the labeled rows, and which of these rows have any.
+    """Return the true tags of the labeled rows, and a mask of the rows that have any.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def true_matrix(truth: Tags, tags: Tags) -> tuple[Mask, Mask]:
     Y : ndarray of bool, shape (n_known, q)
         True tags, columns as in `tags`.
     known : ndarray of bool, shape (n,)
-        Rows of `tags` whose true tags are known.
+        Rows of `tags` with known true tags.
     """
     known = np.isin(tags.rows, truth.rows)
     names = {str(name): j for j, name in enumerate(truth.classes.tolist())}
@@ -334,7 +334,7 @@ def _precision(Y: Mask, scores: Array) -> float:
 
 
 def separation(Y: Mask, S: Mask, scores: Array, known: Mask) -> float | None:
-    """Probability that a true listed tag scores higher than a false listed one.
+    """Compute the probability that a true listed tag scores higher than a false one.
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def separation(Y: Mask, S: Mask, scores: Array, known: Mask) -> float | None:
     Returns
     -------
     auc : float or None
-        None where all listed tags are true, or none is.
+        None if all listed tags are true, or none is.
     """
     listed = S[known]
     right = Y[listed]
@@ -360,7 +360,7 @@ def separation(Y: Mask, S: Mask, scores: Array, known: Mask) -> float | None:
 
 
 def rows_of_several(values: Any) -> list[int]:
-    """Rows whose true label is a set of several.
+    """Return the rows with several true labels.
 
     Parameters
     ----------
@@ -387,14 +387,14 @@ def rows_of_several(values: Any) -> list[int]:
 
 
 def refuse_several(values: Any, what: str) -> None:
-    """Stop where true labels are sets of several, but one is expected.
+    """Raise if a row has several true labels, but one is expected.
 
     Parameters
     ----------
     values : sequence
         Cells of the true labels.
     what : str
-        Where they come from, for the message.
+        Their source, for the message.
     """
     if several := rows_of_several(values):
         raise AmbiguousDataError(

@@ -1,4 +1,4 @@
-"""Numbers with heavy tails, on a scale that does not spoil distances."""
+"""Transform columns with heavy tails by a signed logarithm."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -11,7 +11,7 @@ _FEW = 20  # rows from which tails are looked at
 
 
 def tail_units(N: Array) -> Array:
-    """Median and interquartile range of the columns with heavy tails.
+    """Return median and interquartile range of the columns with heavy tails.
 
     Parameters
     ----------
@@ -21,8 +21,8 @@ def tail_units(N: Array) -> Array:
     Returns
     -------
     units : ndarray of shape (2, d)
-        Median and interquartile range; the range is infinite where a column is to stay
-        as it is: with light tails, with fewer than 20 rows, or with half of its values
+        Median and interquartile range. The range is infinite for columns that stay
+        unchanged: those with light tails, fewer than 20 rows, or half of their values
         equal.
 
     Examples
@@ -41,7 +41,7 @@ def tail_units(N: Array) -> Array:
 
 
 def signed_log(N: Array, median: Array, spread: Array) -> Array:
-    """``sign(u) log(1 + |u|)`` of the columns with heavy tails.
+    """Compute ``sign(u) log(1 + |u|)`` of the columns with heavy tails.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def signed_log(N: Array, median: Array, spread: Array) -> Array:
     Returns
     -------
     values : ndarray of shape (m, d)
-        Columns of infinite spread are as they were.
+        Columns of infinite spread are unchanged.
 
     Examples
     --------

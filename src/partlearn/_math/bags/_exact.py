@@ -36,8 +36,8 @@ def exact_pass(
     F, other, unused : ndarray
         As those of :func:`sweeps`.
     possible : ndarray of bool, shape (n_bags,)
-        Whether some assignment of labels to rows keeps the rule. `F` and `other` are
-        `P` and `rest` elsewhere.
+        Whether some assignment of labels to rows satisfies the rule. For other bags,
+        `F` and `other` are `P` and `rest`.
     """
     n, c, B = P.shape
     again = rule == "cover"  # whether a used label may be taken once more

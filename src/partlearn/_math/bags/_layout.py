@@ -1,4 +1,4 @@
-"""Bags of about the same shape, side by side in arrays of a bounded size."""
+"""Group bags of similar shape into arrays of bounded size."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -28,7 +28,7 @@ class Share(NamedTuple):
     stray : float
         Next estimate of the stray rate.
     impossible : ndarray of int
-        Numbers of the bags whose rule no assignment keeps.
+        Numbers of the bags without an assignment that satisfies the rule.
     """
 
     F: Array
@@ -46,8 +46,8 @@ class BagLayout:
     candidates : ndarray of bool, shape (n_samples, n_classes)
         Candidates. The list of a bag is the union of its rows' candidates.
     named : ndarray of bool, shape (n_samples,), default=None
-        Whether a row has a bag. A row without one has a number of its own; no rule
-        changes it, and its candidates count in no stray rate. All have one by default.
+        Whether a row has a bag. A row without one has a number of its own, and is left
+        out of rules and of the stray rate. By default all rows have a bag.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class BagLayout:
         return Share(F, float(stray), np.sort(odd))
 
     def _blocks(self, exact: int) -> Iterator[tuple[Indices, int, int]]:
-        """Yield bags of similar shape, with its numbers of rows and labels."""
+        """Yield bags of similar shape, with their numbers of rows and labels."""
         n, c = _rounded(self.sizes), _rounded(self.counts)
         many = np.flatnonzero(self.ruled)
         order = many[np.lexsort((c[many], n[many]))]
@@ -154,7 +154,7 @@ class BagLayout:
 def _places(
     starts: Indices, sizes: Indices, bags: Indices, n: int
 ) -> tuple[Indices, Mask]:
-    """Return positions (n, bags) of the members, and which of them exist."""
+    """Return positions (n, bags) of the members, and a mask of those that exist."""
     steps = np.arange(n)[:, None]
     there = steps < sizes[bags]
     return np.where(there, starts[bags] + steps, starts[bags]), there

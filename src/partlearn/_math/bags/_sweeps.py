@@ -26,7 +26,7 @@ def sweeps(
     P : ndarray of shape (n_rows, n_labels, n_bags)
         Confidences in the labels of the list.
     rest : ndarray of shape (n_rows, n_bags)
-        Confidence in all other labels, which no rule touches.
+        Confidence in all other labels, which the rule does not change.
     rule : {"cover", "distinct", "match"}
         Every label at least once, at most once, or exactly once.
     stray : float

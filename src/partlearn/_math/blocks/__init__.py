@@ -1,9 +1,9 @@
 """Rows in blocks: data larger than memory, or spread over machines.
 
-A fit touches its features only through sums over rows and maps of rows. Over an array
-in memory they are taken in one step; over :class:`Rows` block by block, in this process
-or by Dask, whose scheduler decides where. What has one row per sample but few columns
-(labels, confidences, scores) stays with the caller.
+A fit uses its features only through sums over rows and maps of rows. For an array in
+memory these are single steps; for :class:`Rows` they run block by block, in this
+process or by Dask. Arrays with one row per sample and few columns (labels, confidences,
+scores) stay with the caller.
 """
 
 from partlearn._math.blocks._dask import connect, in_memory

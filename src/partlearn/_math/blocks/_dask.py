@@ -1,4 +1,4 @@
-"""Collections of Dask: what they consist of, and their values."""
+"""Collections of Dask: their blocks and their values."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -17,24 +17,24 @@ _GRAPH_WARNING = "distributed.admin.large-graph-warning-threshold"
 
 
 def is_dask(X: Any) -> bool:
-    """Whether Dask has yet to compute `X`; does not import Dask."""
+    """Whether `X` is a Dask collection; does not import Dask."""
     return hasattr(type(X), "__dask_graph__")
 
 
 def import_dask() -> Any:
-    """Import Dask, or say which extra brings it."""
+    """Import Dask; raise with the extra to install."""
     return import_optional("dask", "Blocks by Dask", "dask")
 
 
 def connect(address: str, timeout: float, **options: Any) -> Any:
-    """Connect to a Dask scheduler, or say what to start.
+    """Connect to a Dask scheduler; raise with the command that starts one.
 
     Parameters
     ----------
     address : str
         Address of the scheduler, ``tcp://HOST:PORT``.
     timeout : float
-        Seconds that it has to answer.
+        Seconds to wait for an answer.
     **options : dict
         Further arguments of ``distributed.Client``.
 
@@ -73,7 +73,7 @@ class DaskBlocks(NamedTuple):
 
 
 def dask_blocks(X: Any) -> DaskBlocks:
-    """Take a Dask array or data frame apart, without computing anything."""
+    """Return the blocks of a Dask array or data frame, without computing them."""
     ndim = getattr(X, "ndim", None)  # of what is delayed, a promise
     if not isinstance(ndim, int) or ndim != 2:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Predictions and projections of rows in blocks, computed when they are asked for."""
+"""Lazy predictions and projections of rows in blocks."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -20,13 +20,13 @@ METHODS = ("transform", "predict", "predict_proba", "decision_function")
 
 
 def lazy_rows(cls: C) -> C:
-    """Let the methods that a class defines take rows in blocks.
+    """Class decorator: let methods of an estimator take rows in blocks.
 
-    ``transform``, ``predict``, ``predict_proba`` and ``decision_function`` give a Dask
-    array for a Dask array or data frame, and :class:`Rows` for :class:`Rows`: one block
-    per block, computed when it is asked for. A class decorator, because scikit-learn
-    wraps ``transform`` for `set_output` when the class is made; the array of blocks is
-    the same whatever `set_output` says.
+    ``transform``, ``predict``, ``predict_proba`` and ``decision_function`` return a
+    Dask array for a Dask array or data frame, and :class:`Rows` for :class:`Rows`: one
+    lazy block per block. It is a class decorator because scikit-learn wraps
+    ``transform`` for `set_output` when the class is created; results for blocks do not
+    depend on `set_output`.
 
     Parameters
     ----------
@@ -60,17 +60,17 @@ def lazy_rows(cls: C) -> C:
 
 
 def takes_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a method of a fitted estimator take rows in blocks.
+    """Decorate a method of a fitted estimator to take rows in blocks.
 
     Parameters
     ----------
     method : function
-        Gives something for every row of its first argument.
+        Returns one value or row for every row of its first argument.
 
     Returns
     -------
     method : function
-        The same, and lazily for rows in blocks.
+        The same method, lazy for rows in blocks.
     """
 
     @wraps(method)
@@ -91,7 +91,7 @@ def takes_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _dask_array(estimator: Any, name: str, blocks: DaskBlocks) -> Any:
-    """Result of a method as a Dask array, its blocks those of the rows."""
+    """Return the result of a method as a Dask array with the blocks of the rows."""
     dask, da = import_module("dask"), import_module("dask.array")
     sample = _sample_result(estimator, name, blocks)
     method = dask.delayed(_call, pure=False)
@@ -122,11 +122,11 @@ def _call(
 
 
 def _plain(result: Any) -> Any:
-    """Arrays whatever `set_output` says, as pieces of one array are alike."""
+    """Call a method with array output, whatever `set_output` is."""
     return result if sp.issparse(result) else np.asarray(result)
 
 
 def _sample_result(estimator: Any, name: str, rows: Rows | DaskBlocks) -> Any:
-    """What the method gives for one row: the shape and type of its results."""
+    """Return the result for one row, which has the shape and type of all results."""
     row = np.zeros((1, rows.shape[1]), dtype=rows.dtype)
     return _plain(getattr(estimator, name)(framed(row, rows.names)))

@@ -27,14 +27,13 @@ log = logging.getLogger("partlearn._math.blocks")
 
 
 class Rows:
-    """Matrix in blocks of rows, each of which is loaded when it is needed.
+    """Matrix in blocks of rows, which are loaded when they are used.
 
     Parameters
     ----------
     blocks : sequence of callables or of Dask's delayed objects
-        Each gives some rows: an array, a sparse matrix or a data frame. Callables run
-        one after the other in this process; delayed objects where Dask's scheduler
-        puts them.
+        Each returns some rows: an array, a sparse matrix or a data frame. Callables run
+        one after the other in this process, delayed objects by Dask's scheduler.
     sizes : sequence of int
         Number of rows of each block.
     n_features : int or None
@@ -44,7 +43,7 @@ class Rows:
     names : sequence of str, default=None
         Names of the columns.
     places : sequence of ndarray of int, default=None
-        Where the rows of each block are among all rows; by default one block follows
+        Positions of the rows of each block among all rows; by default one block follows
         the other.
 
     Attributes
@@ -64,8 +63,8 @@ class Rows:
     -----
     Every pass over the blocks is logged by the logger ``partlearn._math.blocks`` at
     level INFO: the sum, the number of blocks and the seconds. In this process
-    :func:`partlearn.on_progress` also hears of every block; on a cluster Dask's
-    dashboard shows them.
+    :func:`partlearn.on_progress` also reports every block; for a cluster see Dask's
+    dashboard.
 
     Examples
     --------
@@ -118,10 +117,10 @@ class Rows:
         return self.shape[0]
 
     def __getitem__(self, wanted: Any) -> Rows:
-        """Give some rows, or all in another order, lazily.
+        """Return some rows, or all in another order, lazily.
 
-        The blocks stay as they are, without the rows that are not wanted; arrays that
-        are aligned with the rows are cut accordingly.
+        The blocks keep their order, without the other rows; arrays that are aligned
+        with the rows are cut accordingly.
         """
         stacked = self._stacked()[wanted]
         if np.ndim(stacked) != 1:
@@ -144,7 +143,7 @@ class Rows:
         return rows
 
     def _stacked(self) -> Indices:
-        """Place of each row where the blocks are below each other."""
+        """Return the position of each row in the stacked blocks."""
         rows = np.arange(len(self))
         stacked = np.empty_like(rows)
         for place, (start, stop) in zip(
@@ -154,12 +153,12 @@ class Rows:
         return stacked
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """Load all rows where NumPy asks, as for the score of what was predicted."""
+        """Load all rows for NumPy, for example to score predictions."""
         X = self.compute()
         return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=dtype)
 
     def __matmul__(self, P: Any) -> Any:
-        """Product with a matrix or a vector, which is thin enough for memory."""
+        """Multiply by a thin matrix or a vector; the product is in memory."""
         return self.map(_product, P=P)
 
     def _like(self, blocks: Any, sizes: Any, places: Any) -> Rows:
@@ -169,7 +168,7 @@ class Rows:
         )
 
     def _later(self, function: Callable[..., Any], block: Any, *args: Any) -> Any:
-        """Give a block that is a function of another one."""
+        """Return a lazy block that is a function of another one."""
         if self._lazy:
             return import_dask().delayed(function, pure=False)(block, *args)
         return partial(_loaded, function, block, *args)
@@ -180,13 +179,13 @@ class Rows:
         return np.diff(self._ends)
 
     def with_dask(self) -> Rows:
-        """Give the same rows, loaded and worked on where Dask's scheduler says.
+        """Return the same rows as delayed blocks, run by Dask's scheduler.
 
         Returns
         -------
         rows : Rows
-            With delayed blocks. The scheduler is that of the present
-            ``distributed.Client``, or what ``dask.config.set(scheduler=...)`` names.
+            With delayed blocks. The scheduler is the current ``distributed.Client``, or
+            the one set by ``dask.config.set(scheduler=...)``.
         """
         dask = import_dask()
         if self._lazy:
@@ -207,19 +206,19 @@ class Rows:
         Parameters
         ----------
         function : callable
-            Gives as many rows as the block that it gets. Workers must be able to
-            unpickle it.
+            Returns as many rows as its block has. Workers must be able to unpickle it.
         n_features : int or None
             Number of columns of the result; None for one value per row.
         dtype : dtype, default=None
-            Type of the result; that of these rows by default.
+            Type of the result; by default the type of these rows.
         numbered : bool, default=False
-            Whether `function` also gets the places of the block's first and last row.
+            Whether `function` also gets the positions of the block's first and last
+            row.
 
         Returns
         -------
         rows : Rows
-            Nothing is computed before it is asked for.
+            Lazy rows: blocks are computed when they are used.
         """
         all_rows, blocks = np.arange(len(self)), []
         for block, place in zip(self._blocks, self._places, strict=True):
@@ -235,7 +234,7 @@ class Rows:
         )
 
     def astype(self, dtype: Any, copy: bool = True) -> Rows:
-        """Give the same rows in another precision; `copy` is there for NumPy's sake."""
+        """Return the same rows in another precision; `copy` is ignored."""
         if np.dtype(dtype) == self.dtype:
             return self
         blocks = [self._later(_astype, block, dtype) for block in self._blocks]
@@ -244,16 +243,16 @@ class Rows:
         return rows
 
     def block(self, i: int) -> Any:
-        """Load the `i`-th block as it is."""
+        """Load the `i`-th block."""
         return compute_all([self._blocks[i]])[0] if self._lazy else self._blocks[i]()
 
     def kept(self) -> Rows:
-        """Give the same rows, loaded: blocks that are needed again and again."""
+        """Return the same rows with loaded blocks, for repeated passes."""
         blocks = [partial(_itself, load()) for load in self._blocks]
         return self._like(blocks, self.sizes.tolist(), self._places)
 
     def compute(self) -> Any:
-        """Load all rows, for results that are thin.
+        """Load all rows, such as thin results.
 
         Returns
         -------
@@ -279,17 +278,17 @@ class Rows:
         return self[places if places.size else slice(0)].compute()
 
     def map(self, function: Callable[..., Any], *aligned: Any, **shared: Any) -> Any:
-        """Apply a function to every block, and stack what it gives.
+        """Apply a function to every block, and stack the results.
 
         Parameters
         ----------
         function : callable
             Called with a block, the rows of `aligned` that belong to it, and `shared`;
-            gives an array with one row per row of the block.
+            returns an array with one row per row of the block.
         *aligned : ndarray
             Arrays with one row per row of the data, cut like it.
         **shared : object
-            Handed to every call.
+            Passed to every call.
 
         Returns
         -------
@@ -318,16 +317,16 @@ class Rows:
         Parameters
         ----------
         function, *aligned, **shared
-            As in `map`, but that results of any kind are given.
+            As in `map`, but results may be of any kind.
         combine : callable, default=operator.add
             Combines two results.
 
         Returns
         -------
         total : object
-            The results combined: one after the other in this process, by Dask in
-            pairs, so that the machine of the caller sees one result only. A total that
-            depends on nothing but the rows is remembered.
+            The combined results. They are combined one after the other in this process,
+            and in pairs by Dask, so that the caller receives a single result. A total
+            without further arguments is cached.
         """
         key = None if aligned or shared else (function, combine)
         if key is not None and key in self._known:
@@ -356,7 +355,7 @@ class Rows:
     def _calls(
         self, function: Callable[..., Any], aligned: Sequence[Any], shared: Any
     ) -> Iterator[Any]:
-        """Results block by block, or Dask's promises of them."""
+        """Yield results block by block, or as Dask's delayed objects."""
         parts = [[A[places] for A in aligned] for places in self._places]
         if self._lazy:
             dask = import_dask()
@@ -381,18 +380,18 @@ class Rows:
 
 
 def as_rows(X: Any) -> Rows | None:
-    """Read rows in blocks where the caller passed any.
+    """Convert Dask collections to rows in blocks.
 
     Parameters
     ----------
     X : Rows, Dask array or Dask data frame, or anything else
-        What an estimator was given. Blocks of unknown length are counted, which is a
+        Rows passed to an estimator. Blocks of unknown length are counted, which is a
         pass over the data.
 
     Returns
     -------
     rows : Rows or None
-        None where `X` is in memory.
+        None if `X` is in memory.
 
     Examples
     --------
@@ -422,7 +421,7 @@ def as_rows(X: Any) -> Rows | None:
 
 
 def in_blocks(X: Any, size: int) -> Rows:
-    """Rows of an array in memory, some at a time.
+    """Cut an array in memory into blocks.
 
     Parameters
     ----------
@@ -434,7 +433,7 @@ def in_blocks(X: Any, size: int) -> Rows:
     Returns
     -------
     rows : Rows
-        Each block is taken from the array when it is needed.
+        Each block is a slice of the array.
 
     Examples
     --------
@@ -504,16 +503,16 @@ def gather(X: Any, function: Callable[..., Any], *aligned: Any, **shared: Any) -
 
 
 def refuse_blocks(X: Any, why: str, advice: str) -> None:
-    """Say what to set where a fit, as it is set, needs all rows at once.
+    """Raise for rows in blocks, with the parameter to set.
 
     Parameters
     ----------
     X : Rows, or anything else
-        Validated rows; only those in blocks are refused.
+        Validated rows.
     why : str
-        What needs all rows, as a clause.
+        Reason why all rows are needed, as a clause.
     advice : str
-        What to set.
+        Parameter to set.
     """
     if isinstance(X, Rows):
         raise ValueError(
@@ -523,7 +522,7 @@ def refuse_blocks(X: Any, why: str, advice: str) -> None:
 
 
 def framed(X: Any, names: Sequence[str] | None) -> Any:
-    """Give an array the names of its columns, as far as scikit-learn can read them.
+    """Add column names to an array, as a pandas data frame.
 
     Parameters
     ----------
@@ -534,8 +533,8 @@ def framed(X: Any, names: Sequence[str] | None) -> Any:
 
     Returns
     -------
-    X : data frame, or as it was
-        Without pandas nobody can read names.
+    X : data frame
+        The array itself without names or without pandas.
     """
     if names is None or not isinstance(X, np.ndarray):
         return X
@@ -547,7 +546,7 @@ def framed(X: Any, names: Sequence[str] | None) -> Any:
 
 
 def _name(function: Callable[..., Any]) -> str:
-    """Name of a pass, for people."""
+    """Name of a pass for the log."""
     name = getattr(function, "__name__", type(function).__name__)
     return str(name).strip("_").replace("_", " ")
 

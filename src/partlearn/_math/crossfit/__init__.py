@@ -1,10 +1,10 @@
-"""Leave-one-out regressions of labels, and experts that read them: blocks A to F.
+"""Leave-one-out regressions of labels, and experts on them: blocks A to F.
 
 A basis is a decomposition of the rows in some geometry (linear, or of a kernel, exact
-or by landmarks). On any of them confidences are regressed, with and without each row
-(:class:`LeaveOneOut`, :func:`choose_ridge`, :func:`embed`). Experts read the held-out
-scores and are pooled by how well they expect the candidate sets. CRISP, CRISPSelector,
-KernelCRISP and CRISPClassifier are built of these blocks.
+or by landmarks). Confidences are regressed on it, with and without each row
+(:class:`LeaveOneOut`, :func:`choose_ridge`, :func:`embed`). Experts turn the held-out
+scores into probabilities, and are pooled by the likelihood of the candidate sets.
+CRISP, CRISPSelector, KernelCRISP and CRISPClassifier are built of these blocks.
 """
 
 from partlearn._math.crossfit._background import (

@@ -19,23 +19,23 @@ _NEIGHBORS = 10
 
 
 def background_size(s: Array, total: float, n_classes: int) -> int:
-    """Principal components for 95 % of the variance, no more than classes less one."""
+    """Count principal components for 95 % of the variance, at most classes less one."""
     share = np.cumsum(to_numpy(s) ** 2) / total
     enough = int(np.searchsorted(share, 0.95 - 1e-12)) + 1
     return min(enough, max(2, n_classes - 1), s.shape[0])
 
 
 def mean_norm(Z: Array) -> float:
-    """Root of the mean squared length of the rows, by which a part is scaled.
+    """Return the root mean square length of the rows, by which a part is scaled.
 
-    One where all rows are zero, which rounding decides for two rows.
+    One if all rows are zero; for two rows rounding decides whether they are.
     """
     xp = namespace(Z)
     return sqrt(float(xp.mean(xp.sum(xp.square(Z), axis=1)))) or 1.0
 
 
 def mixed(Z: Array, G: Array, w: float) -> Array:
-    """Both parts side by side: squared distances are ``(1-w) D_Z + w D_G``."""
+    """Join both parts; squared distances are ``(1-w) D_Z + w D_G``."""
     if w == 0:
         return Z / mean_norm(Z)
     if w == 1:
@@ -52,7 +52,7 @@ def background_weight(
     search: NeighborSearch,
     order: Indices,
 ) -> float:
-    """Smallest weight of the background that expects the candidates well enough.
+    """Choose the smallest weight of the background with a high enough likelihood.
 
     Parameters
     ----------

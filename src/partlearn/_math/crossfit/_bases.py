@@ -39,17 +39,17 @@ Features = Callable[[Any], Array]
 
 
 class Design:
-    """``A``, with one row per sample: what regressions on it need are sums over rows.
+    """Design matrix ``A`` with one row per sample, in memory or in blocks.
 
     Parameters
     ----------
     rows : ndarray of shape (m, r + 1), or Rows
-        The matrix itself; or rows in blocks, of which `features` and `T` make it.
+        The matrix itself; or rows in blocks, which `features` and `T` convert to it.
     features : callable, default=None
-        Gives p + 1 columns for the rows of a block, a constant one first. Workers must
-        be able to unpickle it.
+        Returns p + 1 columns for the rows of a block, the first one constant. Workers
+        must be able to unpickle it.
     T : ndarray of shape (p + 1, r + 1), default=None
-        ``A = features(rows) @ T``; its first row is the constant one's.
+        ``A = features(rows) @ T``; its first row belongs to the constant column.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ def block_leverages(
 
 @dataclass(frozen=True)
 class Basis:
-    """Rows as ``U diag(s)`` in the coordinates of some geometry.
+    """Decomposition ``U diag(s)`` of the rows in a geometry.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class Basis:
     s : ndarray of shape (r,)
         Singular values, largest first.
     total : float
-        Sum of all squared singular values, those that were cut off included.
+        Sum of all squared singular values, also of those that were cut off.
     mean_square : float
         Their mean.
     """
@@ -186,7 +186,7 @@ class LinearBasis(Basis):
     Attributes
     ----------
     directions : callable
-        Gives ``V M``, shape (d, p), for M of shape (r, p).
+        Returns ``V M``, shape (d, p), for M of shape (r, p).
     """
 
     directions: Callable[[Array], Array]
@@ -211,15 +211,15 @@ def linear_basis(
     rank, rng
         As in ``decompose``.
     weights : ndarray of shape (d,), default=None
-        Positive weights of the columns; all count alike by default.
+        Positive weights of the columns; equal by default.
 
     Returns
     -------
     basis : LinearBasis
-        The decomposition, of rank one or more. With weights its directions are those
-        of the columns without them.
+        The decomposition, of rank one or more. Its directions are in units of the
+        columns without weights.
     mean, scale : ndarray of shape (d,)
-        What to subtract from new data and what to divide it by.
+        Mean and scale for new data.
 
     Examples
     --------
@@ -266,10 +266,10 @@ def decompose(
     total : float
         Sum of all squared entries of `X`.
     rank : int or None
-        How many leading singular directions to keep. None keeps all, unless both m
-        and d exceed 4000: then 500.
+        Number of leading singular directions to keep. None keeps all, or 500 if both m
+        and d exceed 4000.
     rng : RandomState
-        Draws the start of the randomized iteration; unused where all are kept.
+        Draws the start of the randomized iteration; unused if all are kept.
 
     Returns
     -------

@@ -78,11 +78,11 @@ def rotation(Y: Array, F: Array, held_out: Array, second: Array) -> tuple[Array,
 
     Notes
     -----
-    The signal is the *signed* product of targets and held-out scores. Where a
-    direction has none, a held-out score is a small negative multiple of the row's own
-    target: its product is negative and the direction is dropped. The square of the
-    held-out scores cannot tell, and discriminant analysis of it would choose exactly
-    these directions, since the within-class scatter is tiny there.
+    The signal is the *signed* product of targets and held-out scores. Without signal, a
+    held-out score is a small negative multiple of the row's own target: the product is
+    negative and the direction is dropped. Squared held-out scores do not show this.
+    Discriminant analysis of them would choose exactly these directions, since the
+    within-class scatter is tiny there.
     """
     m, q = Y.shape
     C = Y.T @ held_out

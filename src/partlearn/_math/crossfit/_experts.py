@@ -1,8 +1,8 @@
-"""Blocks E and F: experts on each row's label, and how they are pooled.
+"""Blocks E and F: experts on each row's label, and their pools.
 
-No expert is told the label of the row itself. They are pooled by how well they expect
-the evidence ``L``: the candidate matrix, or any matrix of non-negative weights that are
-proportional to the probability of what was observed if a label were the true one.
+No expert uses the label of the row itself. Their weights maximize the likelihood of the
+evidence ``L``: the candidate matrix, or any matrix of non-negative weights,
+proportional to the likelihood of the observed annotation under each label.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -42,12 +42,12 @@ def unit_rows(Z: Array) -> Array:
 
 
 def smooth(P: Array) -> Array:
-    """Keep a hundredth of the belief for all labels alike, so that none is excluded."""
+    """Mix with one percent of uniform probabilities, so that no label is excluded."""
     return 0.99 * P + 0.01 / P.shape[1]
 
 
 def neighbor_expert(F: Array, neighbors: Indices | TiedNeighbors) -> Array:
-    """Experts 1, 2 and 4: confidences of the neighbors, the nearest weighing most.
+    """Experts 1, 2 and 4: confidences of the neighbors, the nearest with most weight.
 
     Source: CRISP, block E.
     """
@@ -59,13 +59,13 @@ def neighbor_expert(F: Array, neighbors: Indices | TiedNeighbors) -> Array:
 
 
 def vote_expert(V: Array) -> Array:
-    """Expert of the neighbors of some rows, from their votes."""
+    """Expert of the neighbors of some rows, from sums over their neighbors."""
     total = namespace(V).sum(V, axis=1, keepdims=True)
     return smooth(V / total)
 
 
 def label_share(F: Array) -> Array:
-    """Share of each label among the confidences, (q,); positive for all labels."""
+    """Return the share of each label in the confidences, (q,), always positive."""
     mass = namespace(F).sum(F, axis=0)
     return at_least(mass, MASS_FLOOR) / F.shape[0]
 
@@ -75,7 +75,7 @@ def gaussian_expert(Z: Array, F: Array) -> Array:
 
     Source: CRISP, block E.
 
-    A row is taken out of the mean of each label before it is compared with it:
+    The mean of each label is computed without the row:
     ``z - mean_without = (z - mean) n / (n - own)``.
     """
     xp = namespace(Z, F)
@@ -86,7 +86,7 @@ def gaussian_expert(Z: Array, F: Array) -> Array:
 
 
 def gaussian_confidence(Z: Array, means: Array, share: Array) -> Array:
-    """Expert 3 for new rows: no row has to be taken out of the means.
+    """Expert 3 for new rows, with the means of all training rows.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _posterior(D: Array, share: Array) -> Array:
 
 
 def regression_confidence(scores: Array, share: Array) -> Array:
-    """Expert of the regression itself: scores, scaled back, estimate confidences.
+    """Expert of the regression: rescaled scores as confidences.
 
     Source: CRISPClassifier, expert of the regression.
 
@@ -142,7 +142,7 @@ def regression_confidence(scores: Array, share: Array) -> Array:
 
 
 def mixture_weights(experts: Sequence[Array], L: Mask | Array) -> tuple[Array, float]:
-    """Weights of the mixture that best expects the evidence.
+    """Estimate the weights of the mixture that maximize the likelihood of the evidence.
 
     Source: CRISP, block F.
 
@@ -192,7 +192,7 @@ def log_linear_objective(weights: Array, logs: Array, L: Array) -> tuple[float, 
     weights : ndarray of shape (n_experts,)
         Weights ``w``.
     logs : ndarray of shape (n_experts, m * q)
-        Logarithms of the experts' beliefs.
+        Logarithms of the experts' probabilities.
     L : ndarray of shape (m, q)
         Evidence.
 
@@ -201,8 +201,8 @@ def log_linear_objective(weights: Array, logs: Array, L: Array) -> tuple[float, 
     value : float
         ``mean_i log(sum_j L_ij p_ij(w)) - 1e-3 |w - 1/E|^2``.
     gradient : ndarray of shape (n_experts,)
-        Its gradient: for each expert the mean over the rows of its expected log belief
-        given the evidence, less the one without it.
+        Its gradient: for each expert, the mean over the rows of its expected log
+        probability given the evidence, less the expectation without it.
     """
     xp, m = namespace(logs, L), L.shape[0]
     P = softmax(xp.reshape(like(weights, logs) @ logs, L.shape))
@@ -219,24 +219,24 @@ def log_linear_objective(weights: Array, logs: Array, L: Array) -> tuple[float, 
 def log_linear_weights(
     experts: Sequence[Array], L: Array, start: Array | None = None
 ) -> Array:
-    """Weights of the log-linear pool that best expects the evidence.
+    """Estimate the weights of the log-linear pool by the likelihood of the evidence.
 
     Source: CRISPClassifier, log-linear weights of the experts.
 
     Parameters
     ----------
     experts : sequence of ndarray of shape (m, q)
-        Positive beliefs of each expert.
+        Positive probabilities of each expert.
     L : ndarray of shape (m, q)
         Evidence.
     start : ndarray of shape (n_experts,), default=None
-        Where to start; equal weights by default.
+        Start; equal weights by default.
 
     Returns
     -------
     weights : ndarray of shape (n_experts,)
-        Between 0 and 5; they need not sum to one. Of more than 25,000 rows, 25,000
-        drawn at random are asked.
+        Between 0 and 5; they need not sum to one. For more than 25,000 rows, a sample
+        of 25,000 is used.
     """
     E = len(experts)
     xp = namespace(*experts)

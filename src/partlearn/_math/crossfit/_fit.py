@@ -1,4 +1,4 @@
-"""Parameters that CRISPClassifier and KernelCRISP share, and the fit behind both."""
+"""Parameters of CRISPClassifier and KernelCRISP, and their common fit."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -88,7 +88,7 @@ class PooledFit(NamedTuple):
     vote_summary: VoteSummary | None
 
     def attributes(self, dtype: Any) -> dict[str, Any]:
-        """Fitted attributes that CRISPClassifier and KernelCRISP have in common."""
+        """Fitted attributes of both CRISPClassifier and KernelCRISP."""
         model, F = self.model, self.model.F
         names = [str(g.name) for g in model.geometries]
         experts = expert_names(names, neighbors=model.rows is not None)
@@ -113,7 +113,7 @@ class PooledFit(NamedTuple):
 
 
 def kernel_side(names: Sequence[str], n_landmarks: Any, n_samples: int) -> int:
-    """Rows of a square matrix as large as all kernels of a fit together.
+    """Return the side of a square matrix of the same size as all kernels of a fit.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def fit_pool(
     Returns
     -------
     fit : PooledFit
-        The model and what was learned on the way.
+        The model and its relevance.
     """
     names = check_geometries(params["geometries"])
     options = PoolOptions(
@@ -193,7 +193,7 @@ def find_relevance(
     power: float | str,
     rule: BagRule | None,
 ) -> Relevance:
-    """Importances of the columns by a first fit on some rows, and their powers.
+    """Estimate importances of the columns by a first fit on some rows.
 
     Source: CRISPClassifier, relevance of columns.
 
@@ -204,16 +204,16 @@ def find_relevance(
     labels : Evidence
         Checked labels.
     given : Labels
-        The same where the rows are.
+        The same, in the library and on the device of the rows.
     order : ndarray of int, shape (m,)
-        Rows in random order: at most 500 of them are fitted, or whole bags of at most
-        1,000 rows, with all columns alike.
+        Rows in random order. The first fit uses at most 500 of them, or whole bags of
+        at most 1,000 rows, with equal weights of the columns.
     options : PoolOptions
         Parameters of the first fit.
     power : float or "auto"
         Power of the importances in all geometries; "auto" takes 0 in the linear one,
-        .5 in the Gaussian and 1 in the Laplacian. Of more than 1,000 columns all count
-        alike, and the importances are the squared correlations with the confidences.
+        .5 in the Gaussian and 1 in the Laplacian. More than 1,000 columns have equal
+        weights, and the importances are the squared correlations with the confidences.
     rule : BagRule or None
         Rule of the bags.
 
@@ -260,14 +260,14 @@ def make_labels(
     confidence: Any = None,
     rule: BagRule | None = None,
 ) -> Labels:
-    """Evidence where the rows are, first confidences and the rule of the bags.
+    """Combine evidence, first confidences and the rule of bags, on the device of `X`.
 
     Parameters
     ----------
     labels : Evidence of shape (m, q)
         Checked labels.
     X : array
-        Rows, or another array where they are.
+        Rows, or another array on their device.
     confidence : array-like of shape (n_samples, n_classes), default=None
         First confidences; those of the labels by default.
     rule : BagRule, default=None
@@ -291,7 +291,7 @@ def _named(names: list[str], weights: Array) -> dict[str, float]:
 
 
 def check_geometries(geometries: Any) -> list[Any]:
-    """Refuse names that are no geometry, or come twice."""
+    """Raise for unknown or repeated geometries."""
     names = list(geometries)
     wrong = [name for name in names if name not in GEOMETRIES]
     if wrong or not names or len(set(names)) < len(names):

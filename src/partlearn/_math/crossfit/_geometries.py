@@ -42,7 +42,7 @@ WORK_ARRAYS = 12  # arrays of rows x labels that a fit has beside the experts' b
 
 @dataclass(frozen=True)
 class Geometry:
-    """One geometry: its leave-one-out regressions and how new rows enter it.
+    """One geometry: its leave-one-out regressions and its map of new rows.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Geometry:
     weights: Array | None = None
 
     def map(self, embedding: Embedding) -> LinearMap | KernelMap:
-        """Scores and embedding of new rows, side by side, as one map."""
+        """Return one map for the scores and the embedding of new rows."""
         parts = [embedding.score_weights, embedding.weights]
         M = namespace(*parts).concat(parts, axis=1)
         basis = self.model.basis
@@ -97,7 +97,7 @@ def make_geometries(
     rows : ndarray or Rows of shape (m, p)
         Training rows in the input space.
     linear : LinearBasis or None
-        Decomposition of the data, where the linear geometry is among the names.
+        Decomposition of the data, if the linear geometry is among the names.
     F : ndarray of shape (m, q)
         First confidences, by which the bandwidths are chosen.
     order : ndarray of int, shape (m,)
@@ -141,7 +141,7 @@ def make_geometries(
 
 
 def rows_of_kernels(rows: Array | Rows, n_landmarks: int | None) -> Array | Rows:
-    """Rows that kernels are computed of; in memory where the kernels are exact."""
+    """Return the rows of the kernels; in memory if the kernels are exact."""
     if n_landmarks is None:
         if isinstance(rows, Rows) and rows.shape[0] <= SIZES.exact_kernel_rows:
             return take(rows, np.arange(rows.shape[0]))
@@ -159,7 +159,7 @@ def fit_kernel(
     weights: Array | None = None,
     points: Array | None = None,
 ) -> tuple[float, ExactKernelBasis | NystroemBasis]:
-    """Choose the bandwidth by some rows, then decompose all of them.
+    """Choose the bandwidth on some rows, then decompose all rows.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def fit_kernel(
     rows : ndarray or Rows of shape (m, p)
         Training rows in the input space.
     sample : ndarray of int, shape (n,)
-        Rows that choose.
+        Rows that determine the bandwidth.
     Y : ndarray of shape (n, q)
         Their targets.
     landmarks : ndarray of int or None
@@ -216,7 +216,7 @@ def choose_bandwidth(
     Y: Array,
     points: Array | None = None,
 ) -> tuple[float, ExactKernelBasis]:
-    """Bandwidth of the least leave-one-out error, the ridge chosen for each.
+    """Choose bandwidth and ridge with the least leave-one-out error.
 
     Source: KernelCRISP, width of a kernel.
 
@@ -255,7 +255,7 @@ def choose_bandwidth(
 
 
 def landmark_count(m: int, wanted: int | Literal["auto"] | None) -> int | None:
-    """Landmarks to draw; None where the kernels are exact."""
+    """Return the number of landmarks to draw; None for exact kernels."""
     if wanted is None:
         return None
     if wanted == "auto" and m <= SIZES.exact_kernel_rows:
@@ -266,11 +266,11 @@ def landmark_count(m: int, wanted: int | Literal["auto"] | None) -> int | None:
 
 
 def by_block(m: int) -> bool:
-    """Whether features of rows in memory are computed by blocks.
+    """Whether kernel features of rows in memory are computed by blocks.
 
-    Above 25,000 rows they would take more memory than all the rest, so that beyond
-    some size they are computed anew in each pass, which takes as long as a few products
-    with them.
+    Above 25,000 rows they would take more memory than everything else. Beyond some size
+    they are computed anew in each pass, which takes as long as a few products with
+    them.
     """
     return m > SIZES.exact_rows
 
@@ -278,7 +278,7 @@ def by_block(m: int) -> bool:
 def check_memory(
     shape: tuple[int, int], names: Sequence[str], n_landmarks: int | None
 ) -> None:
-    """Refuse before the work starts what would not fit into memory.
+    """Raise before a fit that would not fit into memory.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def check_memory(
 
 
 def kernel_numbers(m: int, n_kernels: int, n_landmarks: int | None) -> int:
-    """Maximum number of values that the kernels of a fit hold at once.
+    """Return the largest number of values that the kernels of a fit hold at once.
 
     Exact: a basis for each kernel, and for the last one the matrix and the workspace
     of LAPACK, twice its size. Landmarks: a basis for each, the rows of it that choose

@@ -47,7 +47,7 @@ Update = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class Labels:
-    """Evidence on the labels of all rows, and the rules that refine it.
+    """Evidence on the labels of all rows, and functions that refine it.
 
     Attributes
     ----------
@@ -56,11 +56,10 @@ class Labels:
     F : ndarray of shape (m, q)
         First confidences.
     update : callable
-        Gives the evidence anew from what the experts expect after each iteration:
-        annotators are weighed by how well their votes agree with it.
+        Computes the evidence from the probabilities of the experts after each
+        iteration; annotators are weighted by the agreement of their votes with them.
     rule : callable
-        Maps the confidences of each row by itself to those of all rows: the hook of
-        bags, whose labels must all occur.
+        Maps the confidences of single rows to confidences given the bags.
     """
 
     L: Array
@@ -82,11 +81,11 @@ class Iterations:
 
 
 class StoppingRule:
-    """Tells after each iteration whether the decisions have settled.
+    """Stopping rule of the iterations.
 
-    They have when no confidence changes by `tol`, or when two iterations in a row leave
-    the most likely label of nearly all rows as it was. Where labels go round in circles
-    a likelihood that no longer rises can tell, too.
+    Stop when no confidence changes by `tol`, or when two iterations in a row keep the
+    most likely label of nearly all rows. If labels cycle, a likelihood that no longer
+    rises can stop the iterations too.
 
     Parameters
     ----------
@@ -94,10 +93,10 @@ class StoppingRule:
         Change of a confidence; 0 never stops.
     steady : float or None
         Share of the rows whose most likely label may change in each of two iterations;
-        None goes by the confidences alone.
+        None uses the confidences alone.
     watch_objective : bool, default=False
-        Whether to stop as well when the objective is no higher than two iterations
-        before or earlier, while at most one row in twenty changes its label.
+        Whether to stop also if the objective is no higher than two or more iterations
+        before, and at most one row in twenty changes its label.
 
     Attributes
     ----------
@@ -131,7 +130,7 @@ class StoppingRule:
 
 
 class NeighborSearch:
-    """Neighbor search that starts from the neighbors last found under the same name.
+    """Neighbor search, warm-started from the previous result of the same name.
 
     Parameters
     ----------
@@ -162,7 +161,7 @@ class NeighborSearch:
     ) -> Indices | TiedNeighbors:
         """Find the `k` nearest other rows of each row of `Z`, or of some of them.
 
-        Among all rows, those that are equally near share their ranks.
+        In a search among all rows, equally near ones share their ranks.
         """
         if self.cells:
             return many_neighbors(Z, k, self.n_jobs)
@@ -182,7 +181,7 @@ class NeighborSearch:
         return self._known[name]
 
     def among_inputs(self, Z: Any, k: int) -> Indices | TiedNeighbors:
-        """Neighbors in the input space, where rows may be equal or come in blocks."""
+        """Find neighbors in the input space, whose rows may be equal or in blocks."""
         if isinstance(Z, Rows):
             if self.reference is not None:
                 return Z.map(
@@ -196,14 +195,14 @@ class NeighborSearch:
         return self(Z, k, "inputs")
 
     def on_sphere(self, Z: Array, k: int, name: str) -> Indices | TiedNeighbors:
-        """Neighbors by cosine."""
+        """Find neighbors by cosine."""
         return self(unit_rows(Z), k, name)
 
 
 def block_neighbors(
     block: Array, places: Indices, points: Array, reference: Indices, k: int
 ) -> Indices:
-    """Nearest reference rows of the rows of a block, themselves left out."""
+    """Find the nearest reference rows of the rows of a block, except the row itself."""
     k = min(k, len(reference) - 1)
     _, near = query_neighbors(points, block, k + 1)
     return without_own(reference[near], places)
@@ -261,7 +260,7 @@ def crisp_iterations(
 
 
 def _refined(F: Array, M: Array, L: Array, rule: Update) -> Array:
-    """Confidences by the pool, inside the candidates and by the rule of the bags."""
+    """Return the pooled confidences, given the candidates and the rule of bags."""
     mixed: Any = refine(F, M, L, own=OWN_WEIGHT)
     return rule(mixed)
 
@@ -273,7 +272,7 @@ def _experts(
     search: NeighborSearch,
     k: int,
 ) -> list[Array]:
-    """Confidences by the four experts; `inputs` are neighbors in the input space."""
+    """Return confidences of the experts; `inputs` are neighbors in the input space."""
     return [
         neighbor_expert(F, search(Z, k, "euclidean")),
         neighbor_expert(F, search.on_sphere(Z, k, "cosine")),

@@ -1,6 +1,6 @@
 """Gaussian and Laplacian kernels by blocks, and bases of them.
 
-A basis is exact or by landmarks, and says what to make of new rows.
+A basis is exact or by landmarks, and maps new rows.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -116,7 +116,7 @@ def kernel_matrix(kernel: Kernel, X: Array, width: float) -> Array:
 
 
 def kernel_product(kernel: Kernel, X: Array, Z: Array, width: float, M: Array) -> Array:
-    """``K(X, Z) @ M`` without the kernel as a whole.
+    """Compute ``K(X, Z) @ M`` by blocks of the kernel.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def kernel_product(kernel: Kernel, X: Array, Z: Array, width: float, M: Array) -
 
 
 def kernel_rows(Z: Array) -> int:
-    """Rows whose kernel with the rows of `Z` is held at once."""
+    """Return the number of rows whose kernel with `Z` is held at once."""
     return max(
         1, (SIZES.kernel_entries if on_host(Z) else _DEVICE_ENTRIES) // Z.shape[0]
     )
@@ -159,8 +159,8 @@ def median_distance(kernel: Kernel, X: Array) -> float:
     Returns
     -------
     h : float
-        The median; where most rows are equal, the mean of the distances that are not
-        zero, and 1 if there is none.
+        The median. If most rows are equal, the mean of the non-zero distances, or 1 if
+        there are none.
     """
     D = pdist(to_numpy(X), "euclidean" if kernel == "rbf" else "cityblock")
     h = float(np.median(D)) if D.size else 0.0
@@ -171,7 +171,7 @@ def median_distance(kernel: Kernel, X: Array) -> float:
 
 
 def array_city_block(X: Array, Z: Array) -> Array:
-    """City-block distances on an array of another library than NumPy."""
+    """Compute city-block distances of an array of another library than NumPy."""
     xp = namespace(X, Z)
     if hasattr(xp, "cdist"):  # PyTorch; not in the standard
         return xp.cdist(X, Z, p=1.0)
@@ -182,7 +182,7 @@ def array_city_block(X: Array, Z: Array) -> Array:
 
 
 def city_block(X: Array, Z: Array) -> Array:
-    """City-block distances by SciPy, without a difference of all pairs of rows."""
+    """Compute city-block distances by SciPy."""
     return cdist(X, Z, "cityblock")
 
 
@@ -201,7 +201,7 @@ class KernelMap:
     coef : ndarray of shape (n_points, p)
         Coefficients.
     offset : ndarray of shape (p,)
-        What centering subtracts.
+        Offset of the centered kernel.
     weights : ndarray of shape (d,) or None
         Weights of the columns of new rows; those of the points are multiplied already.
     """
@@ -246,7 +246,7 @@ class ExactKernelBasis(Basis):
 
 @dataclass(frozen=True)
 class NystroemBasis(Basis):
-    """Decomposition of the features that landmarks give: ``K(X, L) root - mean``.
+    """Decomposition of the landmark features ``K(X, L) root - mean``.
 
     ``root`` (n_landmarks, r) and ``mean`` (r,) are in the coordinates of the basis.
     """
@@ -279,9 +279,9 @@ def exact_kernel_basis(kernel: Kernel, X: Array, width: float) -> ExactKernelBas
     Returns
     -------
     basis : ExactKernelBasis
-        Without the directions whose squared singular value is 1e-10 of the largest or
-        less; none is left where all rows are equal. Memory is four arrays of m x m
-        numbers at the most, one in the end.
+        Directions with a squared singular value of at most 1e-10 of the largest are
+        dropped; all of them if all rows are equal. Memory is at most four arrays of m x
+        m numbers, one in the end.
     """
     xp = namespace(X)
     K = kernel_matrix(kernel, X, width)
@@ -313,7 +313,7 @@ def nystroem_basis(
     *,
     keep: bool = False,
 ) -> NystroemBasis:
-    """Decompose the features that some rows, as landmarks, give to all.
+    """Decompose the landmark features of all rows.
 
     Source: KernelCRISP, basis of landmarks.
 
@@ -326,14 +326,14 @@ def nystroem_basis(
     landmarks : ndarray of shape (n_landmarks, d)
         Rows among them.
     keep : bool, default=False
-        Whether to keep the features of rows in blocks, all of them; by default those
-        of a block are computed when they are needed.
+        Whether to keep the features of all rows in blocks. By default the features of a
+        block are computed when they are used.
 
     Returns
     -------
     basis : NystroemBasis
-        Memory is two arrays of m x n_landmarks numbers at the most, one in the end; of
-        rows in blocks, the features of a block, or with `keep` one array.
+        Memory is at most two arrays of m x n_landmarks numbers, one in the end. For
+        rows in blocks it is the features of a block, or one array with `keep`.
     """
     m, xp = X.shape[0], namespace(landmarks)
     K = kernel_matrix(kernel, landmarks, width)
@@ -396,7 +396,7 @@ def kernel_features(
 
 
 def _augmented(X: Array, r: int) -> Array:
-    """Room for ``[1/sqrt(m), U]``, where the m rows are."""
+    """Allocate ``[1/sqrt(m), U]`` on the device of the m rows."""
     m, xp = X.shape[0], namespace(X)
     A: Array = xp.empty((m, r + 1), dtype=xp.float64, device=array_device(X))
     A[:, 0] = m**-0.5

@@ -19,7 +19,7 @@ _PASSES = 2  # from rows to columns and back
 
 
 def drawn_order(X: Any, L: NDArray[Any], rng: np.random.RandomState) -> Indices:
-    """Random order of the rows: the same rows in the same order, however stored.
+    """Draw a random order of the rows that depends on their content only.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ def drawn_order(X: Any, L: NDArray[Any], rng: np.random.RandomState) -> Indices:
 
 
 def content_order(X: Any, L: NDArray[Any]) -> Indices:
-    """Order of the rows by what is in them.
+    """Return the order of the rows by their content.
 
-    Each row has a number, a combination of its standardized columns. The weight of a
-    column comes from its cells, so that the order of the columns does not matter
-    either. Equal rows are ordered by their labels, each of which has the sum of the
-    numbers of its rows as its own.
+    The key of a row is a combination of its standardized columns. The weight of a
+    column follows from its cells, so that the order of the columns does not matter
+    either. Equal rows are ordered by their labels; the key of a label is the sum of the
+    keys of its rows.
 
     Parameters
     ----------
@@ -96,18 +96,18 @@ def _block_transposed(block: Any, numbers: Array) -> Array:
 
 
 def _standard(numbers: Array) -> Array:
-    """Measured from the mean, in units of the deviation."""
+    """Standardize a vector."""
     numbers = numbers - numbers.mean()
     deviation = float(numbers.std())
     return numbers / deviation if deviation > 0 else numbers
 
 
 def settled_orders(X: Any, L: NDArray[Any]) -> tuple[Indices, Indices]:
-    """Orders of the rows and of the columns by what is in them.
+    """Return the orders of the rows and of the columns by their content.
 
-    As :func:`content_order`, which orders rows only. The number of a
-    column follows from its entries and the numbers of the rows, and the number of a row
-    from its entries and the numbers of the columns, in turn.
+    Extends :func:`content_order` to columns. The key of a column follows from its
+    entries and the keys of the rows, and the key of a row from its entries and the keys
+    of the columns, in turn.
 
     Parameters
     ----------
@@ -155,14 +155,14 @@ def settled_orders(X: Any, L: NDArray[Any]) -> tuple[Indices, Indices]:
 
 
 def _spread(numbers: Array, scale: float) -> Array:
-    """Scatter numbers over (-1, 1), equal ones to the same place."""
+    """Hash numbers to (-1, 1); equal numbers have equal hashes."""
     return np.sin(1 + 7 * _rounded(numbers, scale) / 2.0**_BITS)
 
 
 def _rounded(numbers: Array, scale: float = 0.0) -> Array:
-    """Measured from the least, in units of a small share of the range.
+    """Round a vector to multiples of a small share of its range.
 
-    Where the range is a small share of the `scale`, what is left is rounding.
+    A range that is a small share of `scale` is due to rounding.
     """
     numbers = numbers - numbers.min()
     _, exponent = np.frexp(max(numbers.max(), scale / 64))

@@ -1,4 +1,4 @@
-"""Experts of several geometries, pooled: on the training rows, and on new ones."""
+"""Pool of experts of several geometries, on training rows and on new rows."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -54,7 +54,7 @@ _INPUTS = "input neighbors"
 
 @dataclass(frozen=True)
 class PoolOptions:
-    """Parameters of CRISPClassifier and KernelCRISP that the iterations need."""
+    """Parameters of CRISPClassifier and KernelCRISP for the iterations."""
 
     geometries: Sequence[GeometryName]
     use_neighbors: bool | Literal["auto"]
@@ -100,7 +100,7 @@ class PooledGeometry:
 
 @dataclass(frozen=True)
 class PooledModel:
-    """A finished fit: confidences of the training rows, probabilities of new ones.
+    """Fitted pool: confidences of the training rows, and probabilities of new rows.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class PooledModel:
     objective : list of float
         Mean log-likelihood of the evidence, after each iteration.
     converged : bool
-        Whether the iterations settled, the labels at least.
+        Whether the labels settled.
     n_neighbors : int
         Number of neighbors.
     reference : ndarray of int or None
@@ -123,7 +123,7 @@ class PooledModel:
     rows : ndarray or None
         These rows in the input space; None without neighbors.
     held_out : ndarray of shape (m, q)
-        Probabilities of each training row by experts that did not see it.
+        Held-out probabilities of the training rows.
     """
 
     space: InputSpace
@@ -139,7 +139,7 @@ class PooledModel:
     held_out: Array
 
     def mapped(self, X: Any, rows: Array) -> list[Array]:
-        """Scores and embedding in each geometry, of rows in the input space, too."""
+        """Return scores and embedding of new rows in each geometry."""
         return [
             g.map(X if isinstance(g.map, LinearMap) else rows) for g in self.geometries
         ]
@@ -242,7 +242,7 @@ def fit_pooled(
     rng : RandomState
         Starts a truncated decomposition.
     relevance : Relevance, default=None
-        Weights of the standardized columns; all count alike by default.
+        Weights of the standardized columns; equal by default.
 
     Returns
     -------
@@ -311,7 +311,7 @@ def fit_pooled(
 
 
 class _Iterations:
-    """State that carries over between iterations: ridges, weights, neighbors."""
+    """State between iterations: ridges, weights, neighbors."""
 
     linear: Array
     log_linear: Array
@@ -340,7 +340,7 @@ class _Iterations:
         return embed(g.model, F, self.ridges[g.name], C)
 
     def pool(self, F: Array, L: Array, *, search: bool) -> Array:
-        """Probability of each label of each row by experts that did not see it."""
+        """Return held-out probabilities of each label of each row."""
         share = label_share(F)
         experts = []
         for g in self.geometries:
@@ -357,7 +357,7 @@ class _Iterations:
         return pooled_confidence(experts, self.linear, self.log_linear)
 
     def neighbor_experts(self, F: Array, Z: Array, geometry: str) -> list[Array]:
-        """Experts of the neighbors of each row in an embedding."""
+        """Return the experts of the neighbors of each row in an embedding."""
         assert self.find is not None
         find: dict[str, Any] = {
             "euclidean": self.find,
@@ -372,10 +372,10 @@ class _Iterations:
         return experts
 
     def pool_among_all(self, F: Array, L: Array, n_jobs: int | None) -> Array:
-        """Pool with neighbors among all rows; the state for new rows stays as it was.
+        """Pool with neighbors among all rows; the state for new rows does not change.
 
-        Neighbors in the input space stay those of the sample, and so do those that the
-        log-linear pool passes over.
+        Neighbors in the input space remain neighbors among the sample, and so do those
+        of experts with little weight in the log-linear pool.
         """
         kept = self.linear, self.log_linear
         names = expert_names([g.name for g in self.geometries], neighbors=True)
@@ -387,7 +387,7 @@ class _Iterations:
         return M
 
     def finished(self, F: Array) -> list[PooledGeometry]:
-        """What to keep of each geometry, with the final confidences."""
+        """Return the fitted state of each geometry for the final confidences."""
         kept = []
         for g in self.geometries:
             embedding = self.embed(g, F, search=False)

@@ -27,16 +27,16 @@ class Relevance(NamedTuple):
 
     @property
     def weights(self) -> Array | None:
-        """Weights of the standardized columns of all geometries, (d,).
+        """Return the weights of the columns common to all geometries, (d,).
 
-        None where they all count alike.
+        None if they are equal.
         """
         power = self.powers["linear"]
         return relevance_weights(self.importances, power) if power else None
 
     @property
     def kernel_weights(self) -> dict[GeometryName, Array]:
-        """Further weights of the columns in the geometries that have some."""
+        """Return further weights of the columns in single geometries."""
         shared = relevance_weights(self.importances, self.powers["linear"])
         return {
             name: relevance_weights(self.importances, power) / shared
@@ -46,7 +46,7 @@ class Relevance(NamedTuple):
 
 
 def same_power(power: float) -> dict[GeometryName, float]:
-    """The same power of the importances in all geometries."""
+    """Use the same power of the importances in all geometries."""
     return dict.fromkeys(GEOMETRIES, float(power))
 
 
@@ -60,7 +60,7 @@ def relevance_weights(importances: Array, power: float) -> Array:
     importances : ndarray of shape (d,)
         Importance of each column.
     power : float
-        Power of the importance; 0 weighs all columns alike.
+        Power of the importance; 0 gives equal weights.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def relevance_weights(importances: Array, power: float) -> Array:
 
 
 def explained_shares(X: Array, F: Array) -> Array:
-    """Share of the variance of the confidences that each column explains by itself.
+    """Compute the share of the variance of the confidences explained by each column.
 
     Parameters
     ----------
@@ -92,9 +92,9 @@ def explained_shares(X: Array, F: Array) -> Array:
     Returns
     -------
     shares : ndarray of shape (d,)
-        Variance of the targets (block A) between at most eight bins of a column, of
-        about equally many rows, less what bins drawn at random explain; at least zero.
-        They are divided by their sum; all are alike where no column explains anything.
+        Variance of the targets (block A) between at most eight bins of a column with
+        about equally many rows, less the share that random bins explain; at least zero.
+        Shares are divided by their sum, and equal if no column explains anything.
 
     Examples
     --------
@@ -119,9 +119,9 @@ def explained_shares(X: Array, F: Array) -> Array:
 
 
 def _equal_bins(x: Array) -> tuple[Indices, Indices]:
-    """Rows in the order of a column, and where each of at most eight bins starts.
+    """Return rows in the order of a column, and the starts of at most eight bins.
 
-    Cells that differ by rounding only stay together: their mean rank gives the bin.
+    Cells that differ by rounding share a bin, given by their mean rank.
     """
     order = np.argsort(x, kind="stable")
     scaled = x / (np.abs(x).max() or 1.0)  # of which squares do not overflow
@@ -133,14 +133,14 @@ def _equal_bins(x: Array) -> tuple[Indices, Indices]:
 
 
 def whole_bags(bags: Indices, n: int) -> Indices:
-    """Rows of whole bags, in the order of their first rows.
+    """Return rows of whole bags, in the order of their first rows.
 
     Parameters
     ----------
     bags : ndarray of int, shape (m,)
         Number of the bag of each row.
     n : int
-        Number of rows at most. Bags of more than half of it are left out.
+        Largest number of rows. Larger bags than half of it are left out.
 
     Returns
     -------

@@ -67,7 +67,7 @@ class RidgeFit:
 
 @dataclass(frozen=True)
 class RidgePool:
-    """Scores of new rows: regressions of several geometries added up.
+    """Sum of regressions in several geometries, for new rows.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ def fit_ridges(
     n_landmarks : int, None or "auto"
         Landmarks of the kernels; None is exact.
     rng : RandomState
-        Draws the rows that choose the bandwidths, and the landmarks.
+        Draws the landmarks and the rows that determine the bandwidths.
     n_jobs : int or None
         Threads, one geometry each; the result does not depend on it.
 
@@ -193,7 +193,7 @@ def geometry_weights(errors: Array) -> Array:
 
 
 def leading_directions(G: Array, share: float) -> Array:
-    """Right singular vectors that hold a share of the squared sum.
+    """Return the right singular vectors that hold a share of the squared sum.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def leading_directions(G: Array, share: float) -> Array:
 def pool_ridges(
     space: InputSpace, fits: Sequence[RidgeFit], Y: Array, means: Array, rank: float
 ) -> tuple[RidgePool, Array, Array, int]:
-    """Weigh the geometries for each target, and keep the leading directions.
+    """Weight the geometries for each target, and keep the leading directions.
 
     Parameters
     ----------
@@ -233,8 +233,7 @@ def pool_ridges(
     means : ndarray of shape (q,)
         Their means.
     rank : float
-        Share of the squared held-out scores that the directions kept must hold; one
-        keeps all.
+        Share of the squared held-out scores in the kept directions; one keeps all.
 
     Returns
     -------
@@ -268,7 +267,7 @@ def pool_ridges(
 def _turned(
     g: LinearMap | KernelMap, weights: Array, V: Array | None
 ) -> LinearMap | KernelMap:
-    """A map whose values are weighted, then projected to directions."""
+    """Return a map whose values are weighted, then projected to directions."""
 
     def turn(A: Array) -> Array:
         return A * weights if V is None else ((A * weights) @ V) @ V.T
@@ -281,7 +280,7 @@ def _turned(
 def ridge_numbers(
     m: int, q: int, names: Sequence[str], n_landmarks: int | None, n_jobs: int | None
 ) -> int:
-    """Largest number of values that the kernels and scores of a fit hold at once."""
+    """Return the largest number of values that the kernels and scores hold at once."""
     kernels = sum(name != "linear" for name in names)
     at_once = min(kernels, max(n_jobs or 1, 1) if (n_jobs or 1) > 0 else kernels)
     if n_landmarks is None:
@@ -297,7 +296,7 @@ def ridge_numbers(
 def _check_memory(
     m: int, q: int, names: Sequence[str], n_landmarks: int | None, n_jobs: int | None
 ) -> None:
-    """Refuse before the work starts what would not fit into memory."""
+    """Raise before a fit that would not fit into memory."""
     needed = 8 * ridge_numbers(m, q, names, n_landmarks, n_jobs)
     reason = too_large(needed, math.inf)
     if reason is None:
@@ -311,7 +310,7 @@ def _check_memory(
 
 
 def centered(S: Array, reference: Any) -> tuple[Array, Array]:
-    """Targets where the rows are, centered, and their means.
+    """Return centered targets on the device of the rows, and their means.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Blocks A to C of CRISP: ridge scores of confidences, in-sample and held out.
 
 Confidences are regressed on the data. The held-out score of a row comes from the
-regression without the row. It needs no refit: with the left singular vectors once at
-hand, it has a closed form for every ridge.
+regression without the row. Given the left singular vectors, it has a closed form for
+every ridge, without a refit.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -27,8 +27,8 @@ def targets(F: Array) -> Array:
 
     Source: CRISP, block A.
 
-    Scaled so, labels of any frequency have about the same variance. A label without
-    mass has a zero column.
+    After this scaling, labels of any frequency have about the same variance. A label
+    without mass has a zero column.
     """
     xp = namespace(F)
     mass = xp.sum(F, axis=0)
@@ -47,7 +47,7 @@ class LeaveOneOut:
     basis : Basis
         Decomposition of the centered data.
     chosen_by : ndarray of int, default=None
-        Rows whose held-out errors choose a ridge; all by default.
+        Rows whose held-out errors determine the ridge; all by default.
 
     Notes
     -----
@@ -71,7 +71,7 @@ class LeaveOneOut:
         return xp.concat([xp.ones(1, dtype=f.dtype, device=array_device(f)), f])
 
     def project(self, Y: Array) -> Array:
-        """``A'Y``, which every function below starts from."""
+        """Return ``A'Y``, the input of the methods below."""
         return self.basis.design.project(Y)
 
     def in_sample(self, C: Array, ridge: float) -> Array:
@@ -103,9 +103,9 @@ class LeaveOneOut:
 
         Source: CRISP, block C.
 
-        Measured from the mean of the rows that were fitted, ``(x - mean) B``, so that
-        nothing in it depends on the row's own target. Predictions are
-        ``Y - errors(Y, C, ridge)``.
+        Scores are centered by the mean of the fitted rows, ``(x - mean) B``, so that
+        they do not depend on the row's own target. Predictions are ``Y - errors(Y, C,
+        ridge)``.
         """
         # Targets sum to zero, so that the mean of the others is -Y_i / (m - 1).
         m = Y.shape[0]

@@ -1,4 +1,4 @@
-"""The input space: standardized rows, dense, in which kernels and votes live."""
+"""Input space of kernels and neighbors: dense, standardized rows."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -52,11 +52,11 @@ class InputSpace:
     Attributes
     ----------
     mean : ndarray of shape (d,)
-        What is subtracted.
+        Mean of the training rows.
     inverse : ndarray of shape (d,)
-        What the columns are multiplied with; zero where a column is constant.
+        Factors of the columns; zero for a constant column.
     projection : LinearMap or None
-        Of sparse data with more than 2,000 columns, the leading singular directions.
+        Leading singular directions, for sparse data with more than 2,000 columns.
     """
 
     mean: Array
@@ -64,14 +64,14 @@ class InputSpace:
     projection: LinearMap | None
 
     def __call__(self, X: Any) -> Array:
-        """Rows of the input space, dense and float64."""
+        """Map rows to the input space, dense and float64."""
         if self.projection is not None:
             return self.projection(X)
         X = X.toarray() if sp.issparse(X) else X
         return (X - self.mean) * self.inverse
 
     def within_range(self, X: Any) -> Array:
-        """Rows of the input space whose squared distances are numbers."""
+        """Map rows to the input space; raise if squared distances overflow."""
         rows = self(X)
         xp = namespace(rows)
         if not float(xp.max(xp.abs(rows))) < FAR:
@@ -82,7 +82,7 @@ class InputSpace:
         return rows
 
     def linear_map(self, directions: Array) -> LinearMap:
-        """Map by `directions` (d, p) of the standardized data."""
+        """Return the linear map of `directions` (d, p) of the standardized data."""
         return LinearMap(self.mean, self.inverse[:, None] * directions)
 
 
@@ -93,7 +93,7 @@ def input_space(
     linear: bool,
     weights: Array | None = None,
 ) -> tuple[InputSpace, Array | Rows, LinearBasis | None]:
-    """Standardize rows, and decompose them where that is needed.
+    """Standardize rows, and decompose them if necessary.
 
     Parameters
     ----------
@@ -102,16 +102,16 @@ def input_space(
     rng : RandomState
         Starts the truncated decomposition of data with many rows and columns.
     linear : bool
-        Whether the decomposition is wanted.
+        Whether to return the decomposition.
     weights : ndarray of shape (d,), default=None
-        Positive weights of the standardized columns; all count alike by default.
+        Positive weights of the standardized columns; equal by default.
 
     Returns
     -------
     space : InputSpace
-        What new rows go through.
+        Transformation of new rows.
     rows : ndarray or Rows of shape (m, p), float64
-        The training rows in it.
+        The transformed training rows.
     basis : LinearBasis or None
         The decomposition.
     """

@@ -1,4 +1,4 @@
-"""Sparse graphs over rows: from neighbors, with the weights that methods give them."""
+"""Sparse graphs of neighboring rows, with the edge weights of several methods."""
 
 from partlearn._math.graphs._candidate_graph import few_candidates, lift
 from partlearn._math.graphs._neighbor_graph import (

@@ -1,8 +1,8 @@
 """A graph over rows, lifted to the candidates of the rows.
 
-Confidences are zero outside the candidate sets, which are small. A vector ``f`` with
-one entry per candidate, row after row, holds them all, and a product with a sparse
-graph needs to touch these entries only.
+Confidences are zero outside the candidate sets, which are small. They fit into a vector
+``f`` with one entry per candidate, row after row, and products with a sparse graph use
+these entries only.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -17,12 +17,12 @@ _FEW = 0.25
 
 
 def few_candidates(S: Mask) -> bool:
-    """Whether working on the candidates alone pays."""
+    """Whether products by candidate are faster."""
     return bool(np.count_nonzero(S) < _FEW * S.size)
 
 
 def lift(W: sp.csr_array, S: Mask, *, inside: bool) -> sp.csr_array:
-    """Matrix that applies a graph to confidences stored by candidate.
+    """Return the matrix that applies a graph to confidences stored by candidate.
 
     Parameters
     ----------

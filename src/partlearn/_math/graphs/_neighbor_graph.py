@@ -1,4 +1,4 @@
-"""Neighbors as a sparse graph: weights of its edges, and votes along them."""
+"""Sparse graph of neighbors, its edge weights, and weighted sums over neighbors."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -30,7 +30,7 @@ def neighbor_graph(
     weights: NDArray[Any],
     n_points: int | None = None,
 ) -> sp.csr_array:
-    """Sparse matrix whose row i holds the weights of i's neighbors.
+    """Return a sparse matrix with the weights of the neighbors of row i in row i.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def neighbor_graph(
     weights : ndarray of shape (n_queries, k)
         Their weights.
     n_points : int, default=None
-        Number of points; that of the queries by default.
+        Number of points; by default the number of queries.
 
     Returns
     -------
@@ -68,20 +68,20 @@ def heat_graph(
     t: float | str = 1.0,
     self_loops: bool = False,
 ) -> sp.csr_array:
-    """Graph of nearest neighbors with weights ``exp(-dist² / (2 t²))``.
+    """Build the graph of nearest neighbors with weights ``exp(-dist² / (2 t²))``.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, d)
         Points.
     n_neighbors : int, default=5
-        Neighbors per point, itself excluded; at most ``n - 1``.
+        Neighbors per point, without the point itself; at most ``n - 1``.
     t : float or "median", default=1.0
-        Width of the kernel; "median" is the median distance of neighbors, 1 where
-        that is zero.
+        Width of the kernel; "median" is the median distance of neighbors, or 1 if it is
+        zero.
     self_loops : bool, default=False
-        Whether every point is joined to itself with weight one. That changes no
-        Laplacian, but programs that have loops take shorter steps.
+        Whether every point has an edge to itself, of weight one. This does not change
+        the Laplacian, but shortens the steps of programs that use loops.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def heat_graph(
 
 
 def degrees(S: sp.csr_array) -> Array:
-    """Row sums of a graph."""
+    """Return the row sums of a graph."""
     return np.asarray(S.sum(axis=1)).ravel()
 
 
@@ -122,7 +122,7 @@ def laplacian(S: sp.csr_array) -> sp.csr_array:
 
 
 def vote_weights(k: int, kind: Vote = "rank") -> Array:
-    """Weights of the k nearest neighbors, nearest first.
+    """Return the weights of the k nearest neighbors, nearest first.
 
     Source: SAUTE, Eq. (12).
 
@@ -131,7 +131,7 @@ def vote_weights(k: int, kind: Vote = "rank") -> Array:
     k : int
         Number of neighbors.
     kind : {"rank", "uniform"}, default="rank"
-        "rank" counts down from `k` to one, "uniform" weights all alike.
+        "rank" counts down from `k` to one, "uniform" gives equal weights.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def vote(
     Parameters
     ----------
     F : ndarray of shape (n_samples, n_classes)
-        Confidences, or anything else that is to be voted with.
+        Confidences, or other values to sum.
     neighbors : ndarray of int, shape (n_queries, k)
         Rows of `F`, nearest first.
     kind : {"rank", "uniform"}, default="rank"
@@ -184,7 +184,7 @@ def vote(
 
 
 def neighbor_weights(distances: NDArray[Any], kind: str) -> Array:
-    """Weights of neighbors at these distances, nearest first.
+    """Return the weights of neighbors at given distances, nearest first.
 
     Source: PLKNN, weights of the votes.
 
@@ -193,13 +193,13 @@ def neighbor_weights(distances: NDArray[Any], kind: str) -> Array:
     distances : ndarray of shape (n, k)
         Distances.
     kind : {"distance", "rank", "uniform"}
-        "distance" is one minus the share of the summed distances, the others are as
-        for :func:`vote_weights`.
+        "distance" is one minus the share of the summed distances; the others are
+        described at :func:`vote_weights`.
 
     Returns
     -------
     weights : ndarray of shape (n, k)
-        The weights. One neighbor alone, or all at no distance, count alike.
+        The weights; equal for a single neighbor and if all distances are zero.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def weighted_votes(votes: Any, neighbors: Any, w: Any) -> Any:
     Parameters
     ----------
     votes : array of shape (m, q)
-        What is voted with.
+        Values to sum.
     neighbors : array of int, shape (n, k)
         Rows of `votes`.
     w : array of shape (n, k) or one that broadcasts to it
@@ -237,7 +237,7 @@ def weighted_votes(votes: Any, neighbors: Any, w: Any) -> Any:
     Returns
     -------
     V : array of shape (n, q)
-        The sums, in the precision of `votes`, which has to hold them.
+        The sums, in the precision of `votes`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Neighbor graphs whose weights rebuild each row from its neighbors."""
+"""Neighbor graphs with weights that reconstruct each row from its neighbors."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -16,7 +16,7 @@ from partlearn._typing import Array, Indices
 
 
 def reconstruction_graph(points: NDArray[Any], neighbors: Indices) -> Any:
-    """Sparse W with ``W @ points`` as near to `points` as convex weights allow.
+    """Find sparse convex weights W that minimize ``W @ points - points``.
 
     Source: WPLDR, Eq. (8).
     Source: PLDA, adaptive graph.
@@ -32,8 +32,8 @@ def reconstruction_graph(points: NDArray[Any], neighbors: Indices) -> Any:
     Returns
     -------
     W : csr_array of shape (m, m)
-        Row i minimizes ``||points_i - sum_a w_a points_a||`` over its neighbors,
-        with weights that are not negative and sum to one.
+        Row i minimizes ``||points_i - sum_a w_a points_a||`` over its neighbors, with
+        non-negative weights that sum to one.
     """
     m, k = neighbors.shape
     weights = np.empty((m, k))
@@ -44,7 +44,7 @@ def reconstruction_graph(points: NDArray[Any], neighbors: Indices) -> Any:
 
 
 def rebuilding_graph(X: Any, neighbors: Indices) -> sp.csr_array:
-    """Sparse W with ``W @ X`` as near to `X` as weights without a sign allow.
+    """Find sparse non-negative weights W that minimize ``W @ X - X``, then scale rows.
 
     Source: IPAL, weights of the neighbors.
 
@@ -58,8 +58,8 @@ def rebuilding_graph(X: Any, neighbors: Indices) -> sp.csr_array:
     Returns
     -------
     W : CSR array of shape (m, m)
-        Row i minimizes ``||x_i - sum_a w_a x_a||`` over ``w >= 0`` and is scaled to
-        sum to one. A row that no combination comes nearer to than zero is zero.
+        Row i minimizes ``||x_i - sum_a w_a x_a||`` over ``w >= 0`` and is scaled to a
+        sum of one. It is zero if zero is the minimizer.
 
     Examples
     --------
@@ -77,12 +77,12 @@ def rebuilding_graph(X: Any, neighbors: Indices) -> sp.csr_array:
 
 
 def residual_operator(W: sp.csr_array) -> sp.csr_array:
-    """``I - W``: what the graph cannot rebuild."""
+    """Return ``I - W``, which maps rows to their residuals."""
     return sp.csr_array(sp.eye_array(W.shape[0], format="csr") - W)
 
 
 def neighbor_grams(Q: Any, Z: Any, neighbors: Indices) -> tuple[Array, Array]:
-    """Inner products of the neighbors with each other and with their query.
+    """Return inner products of the neighbors with each other and with their query.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def neighbor_grams(Q: Any, Z: Any, neighbors: Indices) -> tuple[Array, Array]:
 
 
 def difference_grams(Z: Any, neighbors: Indices) -> Array:
-    """Inner products of the differences between each row and its neighbors.
+    """Return inner products of the differences between each row and its neighbors.
 
     Source: PLAGGD, graph of the features.
 
@@ -138,7 +138,7 @@ def difference_grams(Z: Any, neighbors: Indices) -> Array:
 def _gather(
     Q: Any, Z: Any, neighbors: Indices
 ) -> Iterator[tuple[slice, Any, list[Any]]]:
-    """Blocks of queries with their first, second, ... neighbors, in float64."""
+    """Yield blocks of queries with their first, second, ... neighbors, in float64."""
     n, k = neighbors.shape
     width = Z.shape[1]
     if sp.issparse(Z):
@@ -149,7 +149,7 @@ def _gather(
 
 
 def _products(left: list[Any], right: list[Any]) -> Array:
-    """Row-wise inner products of every left matrix with every right one."""
+    """Return row-wise inner products of every left matrix with every right one."""
     if left and not sp.issparse(left[0]):
         A = np.stack(left, axis=1)
         B = A if left is right else np.stack(right, axis=1)

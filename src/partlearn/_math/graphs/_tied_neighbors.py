@@ -1,8 +1,8 @@
-"""Votes of the nearest rows, where many may be equally near.
+"""Weighted sums over the nearest rows, with shared ranks of equally near rows.
 
-With few or coarse features, more rows than are asked for lie at the same distance. A
-search has to return some of them, by their place in the data or by the last digit of a
-distance; the votes should hang on neither.
+With few or coarse features, more than k rows lie at the same distance. A search returns
+some of them, by their position in the data or by the last digit of a distance. The
+results here depend on neither.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -44,7 +44,7 @@ Find = Callable[[Indices | None, int], tuple[Any, Any]]
 
 
 def tie_tolerance(Z: Any) -> tuple[float, Array]:
-    """Largest difference of two distances that counts as none.
+    """Return the largest difference of two tied distances.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def tie_tolerance(Z: Any) -> tuple[float, Array]:
     Returns
     -------
     near : float
-        A thousand-millionth of the spread of the rows, or some roundings of it.
+        1e-9 of the spread of the rows, or a few rounding errors if these are larger.
     unit : ndarray of shape (p,)
-        A tenth of the same for each column.
+        A tenth of this for each column.
 
     Examples
     --------
@@ -73,19 +73,19 @@ def tie_tolerance(Z: Any) -> tuple[float, Array]:
 
 
 def find_ties(distances: Any, near: float) -> tuple[Any, Any]:
-    """Which neighbors are equally near.
+    """Find the first and the last rank of the tie of each neighbor.
 
     Parameters
     ----------
     distances : array of shape (n, p)
         Distances, smallest first.
     near : float
-        Neighbors that differ by less from the next one are equally near.
+        Neighbors are tied with the next one if their distances differ by less.
 
     Returns
     -------
     first, end : array of int, shape (n, p)
-        First neighbor of the tie that each belongs to, and the one behind its last.
+        First rank of the tie of each neighbor, and the rank after its last one.
 
     Examples
     --------
@@ -115,8 +115,8 @@ def tied_weights(ranks: Any, start: Any, end: Any) -> Any:
     ranks : array of shape (n, k); in NumPy also (1, k)
         Weights of the first k ranks.
     start, end : array of int, shape (n, p)
-        Rank at which the tie of each neighbor begins, counted from zero, and the one
-        behind its last.
+        First rank of the tie of each neighbor, from zero, and the rank after its last
+        one.
 
     Returns
     -------
@@ -143,10 +143,10 @@ def tied_weights(ranks: Any, start: Any, end: Any) -> Any:
 
 
 class ArrayNeighbors:
-    """Votes of the nearest rows on arrays of other libraries, ties shared.
+    """Weighted sums over the nearest rows for arrays of other libraries.
 
-    As in NumPy, rows at one distance share the places that they take. Here the places
-    are found among single rows, by columns of neighbors, without a graph.
+    As in NumPy, rows at one distance share their ranks. The ranks are found for single
+    rows, by columns of neighbors, without a graph.
 
     Parameters
     ----------
@@ -187,14 +187,14 @@ class ArrayNeighbors:
             self._again = (rows, neighbors, find_ties(distances, near))
 
     def __call__(self, votes: Any, weights: Callable[[Any], Any]) -> Any:
-        """Sum the weighted votes of each query's neighbors.
+        """Sum the weighted values of each query's neighbors.
 
         Parameters
         ----------
         votes : array of shape (m, q)
             What each row votes with.
         weights : callable
-            Weights of the first places, (n, k), from their distances.
+            Returns the weights of the first ranks, (n, k), from their distances.
 
         Returns
         -------
@@ -213,7 +213,7 @@ class ArrayNeighbors:
 def shared_votes(
     find: Find, votes: NDArray[Any], k: int, near: float, kind: str
 ) -> NDArray[Any]:
-    """Weighted votes of the nearest rows of queries; equally near ones share places.
+    """Sum weighted values of the nearest rows; equally near ones share ranks.
 
     Parameters
     ----------
@@ -227,12 +227,13 @@ def shared_votes(
     near : float
         Distances that differ by less are equal.
     kind : {"distance", "rank", "uniform"}
-        Weights of the places, as in :func:`neighbor_weights`.
+        Weights of the ranks, as in :func:`neighbor_weights`.
 
     Returns
     -------
     V : ndarray of shape (n, q)
-        The votes. Of more than 1024 rows at one distance the first ones share.
+        The sums. Of more than 1024 rows at one distance, the first ones share the
+        ranks.
 
     Examples
     --------
@@ -262,7 +263,7 @@ def shared_votes(
 
 
 def _all_tied(find: Find, rows: Indices, k: int, near: float) -> Any:
-    """Neighbors up to the last that shares the k-th rank, and their ties."""
+    """Return the neighbors up to the last one tied with the k-th, and their ties."""
     wanted, last = 2 * (k + 1), 0
     while True:
         distances, neighbors = find(rows, wanted)
@@ -275,7 +276,7 @@ def _all_tied(find: Find, rows: Indices, k: int, near: float) -> Any:
 
 
 def ordered_neighbors(Z: Any, k: int, near: float, n_jobs: int | None) -> Indices:
-    """Nearest other rows, equally near ones in the order of the data.
+    """Find the nearest other rows, equally near ones in the order of the data.
 
     Parameters
     ----------
@@ -308,10 +309,10 @@ def ordered_neighbors(Z: Any, k: int, near: float, n_jobs: int | None) -> Indice
 
 
 class TiedNeighbors:
-    """Votes of the nearest rows; equally near rows share their places.
+    """Weighted sums over the nearest rows; equally near rows share their ranks.
 
-    Rows at one distance get the mean weight of the ranks that they take, those beyond
-    the last rank included: what they would get on average if ties were drawn by lot.
+    Rows at one distance get the mean weight of the ranks they occupy, also beyond the
+    last rank. This is the expected weight if ties are broken at random.
 
     Parameters
     ----------
@@ -323,15 +324,16 @@ class TiedNeighbors:
         As in ``self_neighbors``; with one, ties stay as
         it breaks them.
     reference : ndarray of int or "cells", default=None
-        Rows that vote; all by default. "cells" lets all vote that
-        :func:`partlearn._math.neighbors.many_neighbors` finds. Either way, of equally
-        near rows the first ones vote.
+        Rows among which neighbors are searched; all by default. "cells" uses
+        :func:`partlearn._math.neighbors.many_neighbors`. With either, the first of
+        equally near rows are taken.
     warm_start : ndarray of int, default=None
-        Attribute `neighbors` of votes in similar rows; makes the search faster.
+        Attribute `neighbors` of a result on similar rows; makes the search faster.
     tied : bool, default=False
-        Whether votes in similar rows were tied: then ties are not searched for first.
+        Whether a result on similar rows had ties; a first search without ties is
+        skipped.
     share : bool, default=True
-        Whether equally near rows share their places. Otherwise they take them in the
+        Whether equally near rows share their ranks. Otherwise they are ranked in the
         order of the data.
     n_jobs : int, default=None
         Threads; the result does not depend on it.
@@ -341,15 +343,15 @@ class TiedNeighbors:
     n_neighbors : int
         Number of ranks.
     neighbors : ndarray of int or None
-        The neighbors as the search returned them; None where `tied` was given.
+        The neighbors as the search returned them; None if `tied` was True.
     tied : bool
-        Whether any row has neighbors that are equally near.
+        Whether any row has equally near neighbors.
 
     Notes
     -----
-    Without ties this is :func:`vote`. With them, equal rows are one point of several
-    votes, and up to 128 distinct points are looked at for ties around each point: more
-    are taken in the order of their content. Memory is O(m k) in any case.
+    Without ties this is :func:`vote`. With ties, equal rows are one point with the sum
+    of their values, and up to 128 distinct points around each point are compared;
+    further ones are taken in the order of their content. Memory is O(m k) in any case.
 
     Examples
     --------
@@ -458,12 +460,12 @@ def query_votes(
     search: Any = None,
     n_jobs: int | None = None,
 ) -> NDArray[Any]:
-    """Votes of the nearest known rows for new rows; equally near ones share places.
+    """Sum over the nearest known rows of new rows; equally near ones share ranks.
 
     Parameters
     ----------
     known : ndarray of shape (m, p)
-        Rows that vote.
+        Known rows.
     Z : ndarray of shape (n, p)
         New rows.
     F : ndarray of shape (m, q)
@@ -515,10 +517,10 @@ def query_votes(
 
 
 def _distinct(Z: Any, unit: Array) -> tuple[Indices, Array | sp.csr_array]:
-    """Distinct point of each row, and the points in the order of their content.
+    """Return the distinct point of each row, and the points, ordered by content.
 
-    Entries are rounded to a small part of a column's spread, the `unit`, so that rows
-    which differ by rounding only are one point.
+    Entries are rounded to `unit`, a small part of a column's spread, so that rows that
+    differ by rounding are one point.
     """
     unit = np.where(unit > 0, unit, 1.0)
     if not sp.issparse(Z):
@@ -535,7 +537,7 @@ def _distinct(Z: Any, unit: Array) -> tuple[Indices, Array | sp.csr_array]:
 
 
 class _Places:
-    """Ranks that the rows at each point take, seen from each point.
+    """Ranks of the rows at each point, among the neighbors of each point.
 
     Parameters
     ----------
@@ -555,7 +557,7 @@ class _Places:
     indices : ndarray of int, shape (n, p)
         Other points, nearest first: as many as may share a rank, or 128.
     start, end : ndarray of int, shape (n, p)
-        First rank of the tie that each belongs to, and the one behind its last.
+        First rank of the tie of each point, and the rank after its last one.
     """
 
     def __init__(
@@ -583,7 +585,7 @@ class _Places:
             wanted *= 2
 
     def weights(self, kind: Vote) -> tuple[Array, sp.csr_array]:
-        """Weight of each other row at a point itself, and of each row at other points.
+        """Return the weight of the other rows at a point itself, and at other points.
 
         Of shapes (n,) and (n, n).
         """

@@ -1,6 +1,6 @@
 """Thin generalized eigenproblems: one factorization, then q x q work.
 
-The reducers of this library ask again and again for the leading solutions of
+The reducers of this library repeatedly compute the leading solutions of
 
     X' C C' X p = lambda (mu X'X + nu I) p
 
@@ -8,7 +8,7 @@ with the same ``X`` (m x d) and a new ``C`` (m x q) of few columns. The right-ha
 is factored once, on the smaller side of ``X``; each solve is then an eigenproblem of
 size q. With ``w = (mu XX' + nu I)^-1 C`` the push-through identity gives
 ``(mu X'X + nu I)^-1 X' C = X' w``, so that with more columns than rows nothing of size
-d is needed until the directions themselves are asked for.
+d is needed before the directions themselves.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -69,7 +69,7 @@ def fix_signs(P: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class Eigen:
-    """Eigenvalues, largest first, and what is needed to form the directions.
+    """Eigenvalues, largest first, and the factors of the directions.
 
     ``vectors`` are those of the q x q problem, divided by the root of their value;
     ``solved`` is ``B^-1 X' C`` (d x q), within k directions its coordinates (k x q),
@@ -84,7 +84,7 @@ class Eigen:
 
 
 class ThinEigenSolver:
-    """Leading solutions of ``X' C C' X p = lambda (mu X'X + nu I) p`` for many ``C``.
+    """Solver of ``X' C C' X p = lambda (mu X'X + nu I) p`` for many ``C``.
 
     Parameters
     ----------
@@ -93,14 +93,15 @@ class ThinEigenSolver:
     mu, nu : float
         Weights of the right-hand side; `nu` must be positive.
     route : {"primal", "dual", "iterative"} or None, default=None
-        Factor a d x d matrix, an m x m matrix, or nothing (conjugate gradients). By
-        default the cheapest that fits in memory.
+        Factor a d x d matrix, an m x m matrix, or use conjugate gradients. By default
+        the cheapest route that fits in memory.
     within : ndarray of shape (d, k), default=None
         Orthonormal columns: the problem is solved for directions in their span, by a
         matrix of size k, and no route is taken.
     whiten : bool, default=False
         Keep a copy of dense data in which the right-hand side is the identity, on the
-        primal route: an embedding is then two products, which pays for many solves.
+        primal route. An embedding then takes two products, which is faster for many
+        solves.
 
     Examples
     --------
@@ -182,7 +183,7 @@ class ThinEigenSolver:
         return solve_triangular(self._factor[0], as_double(A), transposed=transposed)
 
     def _kept(self, A: NDArray[Any]) -> NDArray[Any]:
-        """`A` in the precision of the data."""
+        """Return `A` in the precision of the data."""
         return namespace(A).astype(A, self.X.dtype, copy=False)
 
     def _apply_dual(self, W: Array) -> Array:
@@ -190,7 +191,7 @@ class ThinEigenSolver:
         return self.mu * (self.X @ inner) + self.nu * W
 
     def directions(self, eigen: Eigen, r: int) -> NDArray[Any]:
-        """First `r` directions, (d, r), with ``p' (mu X'X + nu I) p = 1``."""
+        """Return `r` directions, (d, r), with ``p' (mu X'X + nu I) p = 1``."""
         P = eigen.solved @ eigen.vectors[:, :r]
         if self._white is not None:
             P = self._triangular(P, transposed=True)
@@ -212,7 +213,7 @@ class ThinEigenSolver:
 
 
 def _ridge_cholesky(K: Array, mu: float, nu: float) -> tuple[Array, bool]:
-    """Cholesky factor of ``mu K + nu I``, in place."""
+    """Compute the Cholesky factor of ``mu K + nu I``, in place."""
     K *= mu
     # LAPACK works on columns: the transpose of a symmetric C-ordered matrix is itself,
     # and saves a copy of the largest array there is.
@@ -237,10 +238,9 @@ def conjugate_gradients(
     B : ndarray of shape (m, q)
         Right-hand sides.
     start : ndarray of shape (m, q), default=None
-        Where to start; the solution of a similar problem saves steps.
+        Warm start, such as the solution of a similar problem.
     diagonal : ndarray of shape (m, q) or float, default=1.0
-        Diagonal of the matrix, the same for all columns or one for each; residuals
-        divided by it lead to the solution in fewer steps.
+        Diagonal of the matrix, one for all columns or one for each, as preconditioner.
     tol : float, default=1e-10
         Stop when every residual is below `tol` times its right-hand side.
     max_iter : int, default=2000

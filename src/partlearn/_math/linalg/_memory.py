@@ -1,4 +1,4 @@
-"""Refuse what would not fit into memory, before it is tried."""
+"""Estimate memory, and raise before an allocation fails."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -17,7 +17,7 @@ _SOURCES = (
 
 
 def available_memory() -> int | None:
-    """Bytes that the system could still give, or None where it does not say."""
+    """Return the available memory in bytes, or None if it is not known."""
     known = []
     for path, pattern, unit in _SOURCES:
         try:
@@ -35,14 +35,14 @@ def available_memory() -> int | None:
 
 
 def too_large(needed: int, limit: float) -> str | None:
-    """Say which bound `needed` bytes exceed, or None.
+    """Return the bound that `needed` bytes exceed, or None.
 
     Parameters
     ----------
     needed : int
-        Bytes that are about to be allocated.
+        Bytes to allocate.
     limit : float
-        Bound in GiB that the caller accepts.
+        Bound of the caller in GiB.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def too_large(needed: int, limit: float) -> str | None:
 
 
 def memory_error(rows: int, itemsize: int, reason: str) -> MemoryError:
-    """Error for a kernel matrix that does not fit: estimate, limit, what to do."""
+    """Return the error for a kernel matrix that does not fit, with a remedy."""
     needed = rows**2 * itemsize / GIB
     advice = "pass float32 features, which halve it, " if itemsize == 8 else ""
     return MemoryError(

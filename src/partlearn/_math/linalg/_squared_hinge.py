@@ -34,7 +34,7 @@ def squared_hinge(X: Any, y: Array, C: float = 1.0) -> tuple[Array, float]:
     X : ndarray or CSR matrix of shape (n, d)
         Rows.
     y : ndarray of shape (n,)
-        Signs, 1 or -1, both of which occur.
+        Signs, 1 and -1; both must occur.
     C : float, default=1.0
         Weight of the loss.
 
@@ -65,7 +65,7 @@ def squared_hinge(X: Any, y: Array, C: float = 1.0) -> tuple[Array, float]:
 
 
 def _newton(space: _Tall, y: Array, C: float) -> tuple[Array, float]:
-    """Weights as `space` stores them, and the intercept."""
+    """Return the weights in the form of `space`, and the intercept."""
     w, b, f = np.zeros(space.size), 0.0, np.zeros(len(y))
     slack, value = np.ones(len(y)), float(C * len(y))
     for _ in range(SIZES.hinge_newton):
@@ -107,7 +107,7 @@ def _newton(space: _Tall, y: Array, C: float) -> tuple[Array, float]:
 
 
 class _Tall:
-    """A machine by its weights of the features.
+    """Machine represented by its weights of the features.
 
     `ridge` returns the minimizer if the given rows are the active ones, `scores` the
     outputs for all rows without the intercept, `inner` inner products of the penalty.
@@ -123,13 +123,13 @@ class _Tall:
         return float(v @ w)
 
     def normal(self, w: Array) -> Array:
-        """Coefficients of the features."""
+        """Return the coefficients of the features."""
         return w
 
     def ridge(
         self, rows: Indices, y: Array, penalty: float, start: Array
     ) -> tuple[Array, float]:
-        """Weights and free intercept that fit `y` in these rows."""
+        """Return weights and intercept of the ridge regression of `y` in these rows."""
         A = self.X[rows]
         mean, target = np.asarray(A.mean(axis=0)).ravel(), y - y.mean()
         if len(mean) > SIZES.hinge_direct:  # by products, from the last solution
@@ -152,7 +152,7 @@ class _Tall:
 
 
 class _Wide(_Tall):
-    """A machine by its weights on the rows, fewer than features."""
+    """Machine represented by its weights of the rows, for fewer rows than features."""
 
     def __init__(self, X: Any) -> None:
         K = X @ X.T

@@ -1,4 +1,4 @@
-"""A standardized matrix that is never written down.
+"""Implicitly standardized matrix.
 
 ``(X - mean) / scale`` of a sparse ``X`` is dense, so products with it are computed from
 products with ``X`` and rank-one corrections. A dense ``X`` is standardized once.
@@ -35,7 +35,7 @@ _WIDE = 32  # columns of a factor from which a transpose is written row by row
 
 
 def column_moments(X: Any) -> tuple[Array, Array]:
-    """Mean and standard deviation (ddof 1) of each column, in float64.
+    """Return mean and standard deviation (ddof 1) of each column, in float64.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def column_moments(X: Any) -> tuple[Array, Array]:
     Returns
     -------
     mean, std : ndarray of shape (d,)
-        A constant column has standard deviation exactly zero, and so has one whose
-        deviation is too small to divide by in the precision of `X`.
+        The standard deviation of a constant column is exactly zero, and so is one too
+        small to divide by in the precision of `X`.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def column_moments(X: Any) -> tuple[Array, Array]:
 
 
 class _Moments(NamedTuple):
-    """Of each column of some rows: mean, deviation (ddof 1), least and largest."""
+    """Mean, deviation (ddof 1), minimum and maximum of each column of some rows."""
 
     n: int
     mean: Array
@@ -91,7 +91,7 @@ def _block_moments(X: Any) -> _Moments:
 
 
 def _merged(a: _Moments, b: _Moments) -> _Moments:
-    """Moments of both parts; deviations are added as lengths, which never overflow."""
+    """Merge moments of two parts; deviations are added as lengths."""
     n = a.n + b.n
     left, right, between = np.sqrt(
         np.array([a.n - 1, b.n - 1, a.n * (b.n / n)]) / (n - 1)
@@ -107,7 +107,7 @@ def _merged(a: _Moments, b: _Moments) -> _Moments:
 
 
 def _array_moments(X: Any) -> tuple[Any, Any]:
-    """As `column_moments`, for an array of another library."""
+    """Compute `column_moments` for an array of another library."""
     xp, m = namespace(X), X.shape[0]
     smallest = float(xp.finfo(X.dtype).smallest_normal)
     constant = xp.min(X, axis=0) == xp.max(X, axis=0)
@@ -120,7 +120,7 @@ def _array_moments(X: Any) -> tuple[Any, Any]:
 def _moderate(X: Any, peak: NDArray[Any]) -> tuple[Any, NDArray[np.intc]]:
     """Divide columns whose squares would overflow or vanish by a power of two.
 
-    `peak` has the largest magnitude in each column. A power of two changes no digit.
+    `peak` is the largest magnitude in each column. Powers of two keep all digits.
     """
     _, power = np.frexp(peak.astype(np.float64))
     power[np.abs(power) < _FAR] = 0
@@ -136,7 +136,7 @@ def _moderate(X: Any, peak: NDArray[Any]) -> tuple[Any, NDArray[np.intc]]:
 
 
 def thin_product(X: NDArray[Any], A: NDArray[Any]) -> NDArray[Any]:
-    """``X @ A`` for an `A` of few columns, C-ordered.
+    """Return ``X @ A`` for a thin `A`, C-ordered.
 
     BLAS takes about half the time when the thin factor comes first, whatever the
     memory order of either.
@@ -154,10 +154,10 @@ class Standardized:
     mean : ndarray of shape (d,)
         Subtracted from the columns.
     scale : ndarray of shape (d,)
-        Divides the columns; a zero marks a constant column, which becomes zero.
+        Scale of the columns; zero marks a constant column, which becomes zero.
     rest : ndarray of shape (d,), default=None
-        Mean of what comes out, which is not quite zero where `mean` is huge, and is
-        subtracted too. By default that of the rows given.
+        Mean of the result, which rounding makes non-zero if `mean` is huge; it is
+        subtracted too. By default the mean of the given rows.
 
     Attributes
     ----------
@@ -166,9 +166,9 @@ class Standardized:
     dtype : dtype
         float32 or float64, that of `X`.
     mean : ndarray of shape (d,)
-        What is subtracted.
+        Mean that is subtracted.
     dense : ndarray or None
-        The standardized matrix itself where `X` is dense.
+        The standardized matrix itself if `X` is dense.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class Standardized:
             self.dense = _written_down(X, mean, inverse, rest=rest)
 
     def astype(self, dtype: Any) -> Standardized:
-        """Return the same matrix in another precision; itself where it has it."""
+        """Return the matrix in another precision, without a copy if possible."""
         if self.dtype == dtype:
             return self
         other = copy.copy(self)
@@ -200,7 +200,7 @@ class Standardized:
         return other
 
     def columns(self, which: Indices) -> Standardized:
-        """Return the same matrix with some of its columns only."""
+        """Return the matrix with some of its columns."""
         other = copy.copy(self)
         other.shape, other._XT = (self.shape[0], len(which)), None
         other._inverse, other.mean = self._inverse[which], self.mean[which]
@@ -255,7 +255,7 @@ class Standardized:
         return _dense_product(scaled, sp.csr_array(scaled.T), left, right)
 
     def _scaled(self) -> tuple[sp.csr_array, Array]:
-        """Sparse data divided by the scale, and what is still subtracted from them."""
+        """Return sparse data divided by the scale, and the remaining offset."""
         scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
         return scaled, (self._shift * self._inverse).astype(np.float64)
 
@@ -271,7 +271,7 @@ class Standardized:
 
 
 class BlockStandardized(Standardized):
-    """``(X - mean) / scale`` of rows in blocks: products of the blocks, added up.
+    """``(X - mean) / scale`` of rows in blocks, with products summed over the blocks.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ class BlockStandardized(Standardized):
         return scatter.copy()
 
     def gram(self) -> Array:
-        """Refuse ``X X'``, which is no sum over rows."""
+        """Raise, since ``X X'`` is not a sum over rows."""
         m, d = self.shape
         raise ValueError(
             f"Blocks of rows need more rows than columns; there are {m} rows and {d} "
@@ -333,7 +333,7 @@ def _column_sums(X: Standardized) -> Array:
 
 
 def inverse_scale(scale: Array) -> Array:
-    """One divided by each scale, zero for a column that is as good as constant."""
+    """Return one over each scale, zero for a column that is constant up to rounding."""
     xp = namespace(scale)
     apart = (
         scale >= xp.finfo(scale.dtype).smallest_normal
@@ -342,7 +342,7 @@ def inverse_scale(scale: Array) -> Array:
 
 
 def _far(mean: Array, inverse: Array) -> Mask:
-    """Columns whose mean is so huge that its rounding matters."""
+    """Return a mask of the columns whose mean is so large that its rounding matters."""
     return namespace(mean).abs(mean) * inverse > _HUGE
 
 
@@ -353,11 +353,11 @@ def _written_down(
     rows: Any = None,
     rest: Array | None = None,
 ) -> NDArray[Any]:
-    """``(X - mean) * inverse`` in the precision of `X`, with `rows` that sum to zero.
+    """Compute ``(X - mean) * inverse`` in the precision of `X`; `rows` sum to zero.
 
-    A mean rounded to float32 is off by as much as the data are large, and so is one in
-    float64 where it is huge beside the deviation: what is left of it in every row would
-    pass for a direction of its own.
+    The rounding error of a mean in float32 grows with the size of the data, and so does
+    one in float64 for a mean far above the deviation. The remainder in every row would
+    look like a direction of the data.
     """
     xp = namespace(X)
     if not is_numpy_namespace(xp):
@@ -378,9 +378,8 @@ def _written_down(
 def _centered_where_full(X: Any, mean: Array) -> tuple[Any, Array]:
     """Subtract the mean of columns that are stored nearly in full.
 
-    Only such a column can have a mean far above its deviation, which corrections of
-    rank one would drown in rounding error. Returns the matrix and the means that are
-    still to be subtracted.
+    Only such a column can have a mean far above its deviation, for which corrections of
+    rank one lose all digits. Returns the matrix and the means still to be subtracted.
     """
     m, d = X.shape
     stored = np.bincount(X.indices, minlength=d)
@@ -396,12 +395,12 @@ def _centered_where_full(X: Any, mean: Array) -> tuple[Any, Array]:
 
 
 def _row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
-    """Rows of an array of this shape, so few at a time that they stay in cache."""
+    """Yield slices of few rows that stay in cache."""
     return spans(shape[0], SIZES.standardized_block // max(1, shape[1]))
 
 
 def _dense_product(A: Any, B: Any, left: Array, right: Array) -> Array:
-    """``A B - left right`` as a dense matrix for sparse A and B, by blocks of rows."""
+    """Compute ``A B - left right`` for sparse A and B as a dense matrix, by blocks."""
     A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
     rows, columns = A.shape[0], B.shape[1]
     product = np.empty((rows, columns))
@@ -428,8 +427,7 @@ def standardize(
     matrix : Standardized
         The standardized matrix.
     mean, scale : ndarray of shape (d,)
-        What to subtract from new data and what to divide it by; no entry of `scale`
-        is zero.
+        Mean and scale for new data; no entry of `scale` is zero.
 
     Examples
     --------
@@ -455,14 +453,14 @@ def standardize(
 
 
 def z_scores(X: Any, rows: Any = None, *, max_dense_bytes: int = 0) -> Any:
-    """Write down the standardized columns of a matrix (ddof 1).
+    """Return the standardized columns of a matrix (ddof 1).
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (m, d)
         The data.
     rows : ndarray of int, default=None
-        Rows whose mean and deviation count; None means all.
+        Rows that determine mean and deviation; None means all.
     max_dense_bytes : int, default=0
         Sparse input becomes dense up to this size in float64. Larger input is only
         scaled, since centering would fill it.

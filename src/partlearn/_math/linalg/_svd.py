@@ -35,7 +35,7 @@ _OVERSAMPLING, _POWER_STEPS = 20, 4
 
 
 def leading_rank(shape: tuple[int, int]) -> int | None:
-    """Number of leading singular directions to keep of data of a shape.
+    """Return the number of leading singular directions to keep for data of a shape.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def leading_rank(shape: tuple[int, int]) -> int | None:
     Returns
     -------
     rank : int or None
-        None, which means all, unless both numbers exceed 4000: then 500.
+        500 if both numbers exceed 4000, otherwise None, which means all.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def leading_rank(shape: tuple[int, int]) -> int | None:
 
 
 def leading_directions(X: Standardized, rank: int | None = None) -> Array | None:
-    """Leading right singular vectors of data that are too large to use all of them.
+    """Return leading right singular vectors of data too large to use all of them.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def leading_directions(X: Standardized, rank: int | None = None) -> Array | None
     -------
     V : ndarray of shape (d, r) or None
         Orthonormal columns, found by products with thin matrices; r is `rank`, or fewer
-        if the data vary in fewer directions. None where all directions are wanted.
+        if the data vary in fewer directions. None if all directions are used.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class ThinSVD(NamedTuple):
 
 
 def thin_svd(X: Standardized, *, tol: float = 1e-10) -> ThinSVD:
-    """Decompose standardized data once; singular values below `tol` times the first go.
+    """Decompose standardized data; drop singular values below `tol` times the first.
 
     Parameters
     ----------
@@ -145,12 +145,12 @@ class ThinBasis:
     tol : float, default=1e-10
         As in :func:`thin_svd`.
     solver : {"svd", "gram", "randomized"}, default="svd"
-        "svd" decomposes dense data themselves and keeps both factors; of sparse data,
-        by the smaller Gram matrix, only the factor of the smaller side, so that what
-        is dense has the square of the smaller side as size. "gram" takes the smaller
-        Gram matrix in any case, several times as fast, and keeps ``U``, of blocks of
-        rows not, and of more rows than columns ``V``. "randomized"
-        finds the `rank` leading directions by products with thin matrices only.
+        "svd" decomposes dense data directly and keeps both factors. Sparse data are
+        decomposed by the smaller Gram matrix, and only the factor of the smaller side
+        is kept. "gram" always uses the smaller Gram matrix, which is several times as
+        fast. It keeps ``U``, except for rows in blocks, and ``V`` if there are more
+        rows than columns. "randomized" finds the `rank` leading directions by products
+        with thin matrices only.
     rank : int, default=None
         Number of leading directions to keep; None keeps all.
     rng : RandomState, default=None
@@ -163,10 +163,10 @@ class ThinBasis:
     rank : int
         Their number, r.
     n_directions : int
-        Number of directions in which the data vary, those beyond `rank` included; with
-        the randomized iteration the most there can be.
+        Number of directions in which the data vary, also beyond `rank`; an upper bound
+        for the randomized iteration.
     U, V : ndarray of shape (m, r) and (d, r), or None
-        The factors, where they are kept.
+        The factors, if they are kept.
 
     Examples
     --------
@@ -259,18 +259,18 @@ class ThinBasis:
 
 
 def _smallest(X: Standardized) -> float:
-    """Relative size below which singular values are rounding of the data."""
+    """Return the relative size below which singular values are rounding errors."""
     return 10 * float(namespace(X.mean).finfo(X.dtype).eps)
 
 
 def _resolved(s: NDArray[Any], tol: float) -> int:
-    """Number of singular values, largest first, that are not zero up to rounding."""
+    """Return the number of singular values that are not zero up to rounding."""
     positive = bool(s[0] > 0)
     return int(namespace(s).count_nonzero(s > tol * s[0])) if positive else 0
 
 
 def _dense_svd(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """SVD of a dense matrix; a tall or wide one is reduced to its triangle first."""
+    """Decompose a dense matrix; a tall or wide one is reduced by QR first."""
     m, d = A.shape
     if m > 2 * d:
         Q, R = scipy.linalg.qr(A, mode="economic", check_finite=False)
@@ -286,7 +286,7 @@ def _dense_svd(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any
 def randomized_left(
     X: Standardized, rank: int, rng: np.random.RandomState
 ) -> tuple[Array, Array]:
-    """Leading left singular vectors and values by randomized subspace iteration.
+    """Compute leading left singular vectors by randomized subspace iteration.
 
     The data are only ever multiplied with thin matrices, so that sparse data stay
     sparse and nothing of size m x d, m x m or d x d is formed.
@@ -334,11 +334,11 @@ def randomized_left(
 
 
 def _orthonormal(A: NDArray[Any]) -> tuple[NDArray[Any], bool]:
-    """Orthonormal columns that span those of a tall `A`, and whether these were even.
+    """Return an orthonormal basis of a tall `A`, and whether `A` is well conditioned.
 
-    The eigenvectors of ``A'A``, which is a product, give them several times as fast as
-    reflections; where its eigenvalues differ too much, reflections it is. Columns are
-    even where twice that difference would still do.
+    The basis comes from the eigenvectors of ``A'A``, several times as fast as by
+    Householder reflections, which are used if the eigenvalues differ too much. `A` is
+    well conditioned if twice that difference would be allowed.
     """
     values, vectors = eigh(A.T @ A)
     xp = namespace(values)

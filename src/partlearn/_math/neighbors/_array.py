@@ -1,8 +1,8 @@
 """Exact search on arrays of other libraries: a blocked product and the top k.
 
-The array stays where it is. As in NumPy, a shortlist from rounded products is ranked by
-true differences in double precision; rows whose shortlist may have missed a neighbor
-are asked again, in double precision and then with longer ones.
+The array stays on its device. As in NumPy, a shortlist from rounded products is ranked
+by true differences in double precision. Rows whose shortlist may lack a neighbor are
+searched again, in double precision and then with longer shortlists.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -29,11 +29,11 @@ _DEVICE_ENTRIES = 1 << 28  # and on a device
 def array_neighbors(
     Z: Any, Q: Any, k: int, *, exclude_self: bool, rows: Any = None
 ) -> tuple[Any, Any]:
-    """Distances (float64) and indices (int64) of the `k` nearest rows of `Z`.
+    """Return distances (float64) and indices (int64) of the `k` nearest rows of `Z`.
 
-    For all queries, or those at `rows`. Ordered by (distance, index) like the answer
-    in NumPy, but distances are summed in the order of the library: those that differ
-    by rounding only may change places.
+    For all queries, or those at `rows`. Results are ordered by (distance, index) as in
+    NumPy, but the library may sum in another order: distances that differ by rounding
+    may change places.
     """
     xp = namespace(Z, Q)
     device = array_device(Q)
@@ -49,7 +49,7 @@ def array_neighbors(
 
 
 class _Search:
-    """One search: points and queries, and what makes products of them exact enough."""
+    """One search: points and queries, with error bounds of their products."""
 
     def __init__(self, xp: Any, Z: Any, Q: Any, k: int, exclude_self: bool) -> None:
         self.xp, self.k, self.exclude_self = xp, k, exclude_self
@@ -62,7 +62,7 @@ class _Search:
         self.entries = _HOST_ENTRIES if on_host(Z) else _DEVICE_ENTRIES
 
     def run(self, rows: Any, size: int, dtype: Any) -> tuple[Any, Any]:
-        """Squared distances and indices for some queries, by shortlists of a size."""
+        """Return squared distances and indices for some queries by shortlists."""
         xp, (m, d) = self.xp, self.Z.shape
         size = min(size, m)
         points = self.rounded(self.Z, dtype)
@@ -89,13 +89,13 @@ class _Search:
         )
 
     def rounded(self, A: Any, dtype: Any) -> Any:
-        """Rows as they enter products."""
+        """Round rows to the precision of the products."""
         return self.xp.astype((A - self.mean) / self.unit, dtype, copy=False)
 
     def block(
         self, rows: Any, size: int, points: Any, norms: Any, error: float
     ) -> tuple[Any, Any, Any]:
-        """Answer for a block of queries, and which of them a neighbor may have."""
+        """Search a block of queries; a mask marks those that may lack a neighbor."""
         xp, k = self.xp, self.k
         queries = take(self.Q, rows)
         rounded = self.rounded(queries, points.dtype)

@@ -61,12 +61,12 @@ def cell_neighbors(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Nearest other rows of every row, searched in the nearest cells only.
+    """Find the nearest other rows of every row in the nearest cells only.
 
-    The rows are divided into cells around centers that k-means finds. The neighbors
-    of a row are searched, exactly, among the rows of the cells whose centers are
-    nearest to it, and of those nearest to most rows of its cell, a quarter as many. In
-    the end a row that another one has found as its neighbor finds that one, too.
+    k-means divides the rows into cells. The neighbors of a row are searched, exactly,
+    among the rows of the cells with the nearest centers, and of a quarter as many cells
+    that are nearest to most rows of its own cell. Finally, each row that was found as a
+    neighbor considers the row that found it.
 
     Parameters
     ----------
@@ -75,15 +75,15 @@ def cell_neighbors(
     n_neighbors : int
         Neighbors per point, at most ``n_samples - 1`` (clamped).
     cell_size : int, default=None
-        Rows of a cell, on average. By default 64 of up to 100,000 rows, and a fifth of
-        the root of their number of more.
+        Mean number of rows in a cell. By default 64 for up to 100,000 rows, and a fifth
+        of the square root of the number of rows above.
     n_probes : int, default=None
-        Cells that are searched, or a few more. By default as many as have 2,560 rows,
-        at least 24. With as many as there are cells the search is exact.
+        Cells to search, or a few more. By default 2,560 rows in at least 24 cells. The
+        search is exact if all cells are searched.
     random_state : int, RandomState instance or None, default=0
-        Draws the rows by which centers are placed.
+        Draws the rows that determine the centers.
     n_jobs : int, default=None
-        Threads; the answer is the same for any number.
+        Threads; the result does not depend on it.
 
     Returns
     -------
@@ -100,9 +100,9 @@ def cell_neighbors(
     Notes
     -----
     A row is compared with the centers of all cells and with the rows of some of them,
-    some 3,000 of 100,000 rows. Of 100,000 rows in 19 dimensions .998 of eight
-    neighbors are found where there are twenty groups, and .89 in a single round cloud:
-    ask :func:`neighbors_recall` about other data.
+    some 3,000 of 100,000 rows. The recall of eight neighbors of 100,000 rows in 19
+    dimensions is .998 with twenty groups, and .89 in a single round cloud. Measure it
+    on other data by :func:`neighbors_recall`.
 
     Examples
     --------
@@ -134,9 +134,9 @@ def cell_neighbors(
 
 
 def _answer_back(squared: Array, indices: Indices) -> None:
-    """Let every row know the rows whose neighbor it is, in place.
+    """Add to the neighbors of each row the rows that have it as a neighbor, in place.
 
-    Of two rows near each other one may have found the other alone.
+    A search in cells may find only one of two such neighbors.
     """
     m, k = indices.shape
     near, by, apart = indices.ravel(), np.repeat(np.arange(m), k), squared.ravel()
@@ -154,7 +154,7 @@ def _answer_back(squared: Array, indices: Indices) -> None:
 
 
 class _CellSearch(Search):
-    """A search among the rows of cells; its queries are in the order of the cells."""
+    """Search among the rows of cells, with queries in the order of the cells."""
 
     def __init__(self, Z: Array, cells: _Cells, k: int, n_probes: int) -> None:
         super().__init__(Z, Z[cells.order], k, False, None)
@@ -169,7 +169,7 @@ class _CellSearch(Search):
         self.height = max(block.stop - block.start for block in self.blocks)
 
     def answer(self, rows: slice, buffer: NDArray[Any]) -> bool:
-        """Find the neighbors of whole cells; False if float32 does not suffice."""
+        """Find the neighbors of whole cells; False if float32 is not precise enough."""
         products = self.products(buffer.dtype.type)
         block = Block(self, rows, products)
         left = products.left(rows)
@@ -198,14 +198,14 @@ class _CellSearch(Search):
         return True
 
     def _probes(self, rows: slice) -> tuple[Indices, NDArray[np.int32]]:
-        """Places of a block's rows, and the cells that are near them."""
+        """Return the positions of a block's rows, and the cells near them."""
         here = self.cells.order[rows]
         counts = np.diff(self.cells.ends, prepend=0)[here]
         asked = self.cells.probes[_places(self.cells.ends[here], counts)]
         return np.repeat(np.arange(len(here)), counts), asked
 
     def _cells_around(self, cell: int, asked: NDArray[np.int32]) -> Indices:
-        """A cell and those near most of its rows, more than k rows together."""
+        """Return a cell and those near most of its rows, over k rows in all."""
         others, times = np.unique(asked[asked != cell], return_counts=True)
         near = np.append(cell, others[np.argsort(-times, kind="stable")])
         held = np.cumsum(self.sizes[near])
@@ -214,7 +214,7 @@ class _CellSearch(Search):
         return near[: max(self.near, int(np.searchsorted(held, self.k, "right")) + 1)]
 
     def _bound(self, block: Block, left: Any, cell: int, near: Indices) -> None:
-        """Search a cell's rows in the cells around, which bounds their distances."""
+        """Search the rows of a cell in the cells around it for a first bound."""
         starts = self.cells.starts
         own = np.arange(starts[cell], starts[cell + 1]) - block.rows.start
         points = np.concatenate([self.tiles[c] for c in near])
@@ -232,7 +232,7 @@ class _CellSearch(Search):
 def _by_cell(
     asking: Indices, asked: NDArray[np.int32], n_cells: int
 ) -> Iterator[tuple[int, Indices]]:
-    """Cells, and the rows that ask them."""
+    """Yield cells, and the rows to search in them."""
     small = asked.astype(np.int16) if n_cells < 1 << 15 else asked
     order = np.argsort(small, kind="stable")  # 16 bits are sorted in linear time
     edges = np.append(0, np.cumsum(np.bincount(asked, minlength=n_cells)))
@@ -243,17 +243,17 @@ def _by_cell(
 def _collect(
     block: Block, H: NDArray[Any], limit: NDArray[Any], rows: Indices, points: Indices
 ) -> None:
-    """Note the pairs of rows and points that are near enough."""
+    """Collect the pairs of rows and points within the bounds."""
     row, column, values = _scan.near_enough(H, limit)
     block.pending.append((rows[row], points[column], values))
     block.n_pending += len(values)
 
 
 def _in_float32(Z: Array, largest: float) -> NDArray[np.float32]:
-    """Rows as the cells are placed by them, so that single precision will do.
+    """Return centered and scaled rows, for single precision.
 
-    A power of two makes them small enough for squares; far from zero, products would
-    lose what tells rows apart.
+    A power of two keeps their squares finite; without centering, products of rows far
+    from zero would lose digits.
     """
     scale = np.ldexp(1.0, -int(np.frexp(largest)[1]))
     some = Z[:: max(1, len(Z) // _SPREAD_ROWS)] * scale
@@ -265,7 +265,7 @@ def _in_float32(Z: Array, largest: float) -> NDArray[np.float32]:
 def _divide(
     Z: Array, cell_size: int, n_probes: int, rng: np.random.RandomState
 ) -> _Cells:
-    """Cells of about the same number of rows, those of a group side by side."""
+    """Divide rows into cells of similar size, with cells of a group side by side."""
     n_cells = max(1, len(Z) // cell_size)
     centers = _centers(Z[rng.permutation(len(Z))[: _SAMPLE * n_cells]], n_cells)
     heads = centers[::_GROUP]
@@ -286,7 +286,7 @@ def _divide(
 
 
 def _centers(sample: Array, count: int) -> Array:
-    """Place centers by a few iterations of k-means, from the first rows on."""
+    """Compute centers by a few iterations of k-means, started at the first rows."""
     centers = sample[:count]
     for _ in range(_STEPS):
         label = _nearest_cells(sample, centers, 0)[0]
@@ -301,7 +301,7 @@ def _centers(sample: Array, count: int) -> Array:
 def _nearest_cells(
     Z: Array, centers: Array, count: int
 ) -> tuple[Indices, NDArray[np.int32], Indices]:
-    """Nearest center of each row; about `count` of the nearest, and where they end."""
+    """Return the nearest center of each row, and about `count` of the nearest."""
     # |c|^2 - 2 z.c as one product: of rows with a one behind them.
     squared = np.einsum("ij,ij->i", centers, centers)
     factor = np.vstack([-2 * centers.T, squared]).astype(np.float32)
@@ -325,5 +325,5 @@ def _nearest_cells(
 
 
 def _places(ends: Indices, counts: Indices) -> Indices:
-    """Places of runs that end at `ends`, one run after the other."""
+    """Return the positions of runs that end at `ends`, one run after the other."""
     return np.arange(counts.sum()) + np.repeat(ends - np.cumsum(counts), counts)

@@ -1,4 +1,4 @@
-"""Squared distances of chosen pairs, computed from differences."""
+"""Squared distances of given pairs, computed from differences."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -18,7 +18,7 @@ _LANES = 8
 
 
 def pair_distances(Q: Any, rows: Indices, Z: Any, columns: Indices) -> Array:
-    """Squared distances between ``Q[rows[p]]`` and ``Z[columns[p]]`` for each ``p``."""
+    """Return squared distances of the pairs ``Q[rows[p]]``, ``Z[columns[p]]``."""
     out = np.empty(rows.size)
     if issparse(Z):
         width = max(1, int(Z.nnz // max(1, Z.shape[0])) + 1)

@@ -1,6 +1,6 @@
 """Exact search: a shortlist from rounded products, ranked by true differences.
 
-In few dimensions a tree makes the shortlist; ranking and answer are the same.
+In few dimensions a tree makes the shortlist; the result is the same.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -48,7 +48,7 @@ def exact_neighbors(
     n_jobs: int | None = None,
     tree: bool = True,
 ) -> tuple[Array, Indices]:
-    """Distances and indices of the `k` nearest rows of `Z`, by (distance, index).
+    """Return distances and indices of the `k` nearest rows of `Z`.
 
     `Z` and `Q` are both dense or both CSR in float64 with sorted indices;
     `warm_start` holds `k` distinct allowed neighbors of each query; `tree` is whether
@@ -69,7 +69,7 @@ def exact_neighbors(
 
 
 def run_search(search: "Search", n_jobs: int | None) -> None:
-    """Answer all blocks of a search, in this thread or in several."""
+    """Search all blocks, in this thread or in several."""
     workers = min(effective_n_jobs(n_jobs), len(search.blocks))
     if workers <= 1:
         numbers = iterations("nearest neighbors", len(search.blocks))
@@ -84,9 +84,9 @@ def run_search(search: "Search", n_jobs: int | None) -> None:
 
 
 def enlarged(Z: Any, Q: Any) -> tuple[Any, Any, float, float]:
-    """Points so near zero that squares vanish, in a smaller unit, and this unit.
+    """Scale up points whose squares would underflow; return the scale too.
 
-    Units are powers of two: they change no digit. The last number is the largest
+    Scales are powers of two, which keep all digits. The last result is the largest
     magnitude of an entry.
     """
     largest = _largest(Z) if Q is Z else max(_largest(Z), _largest(Q))
@@ -104,7 +104,7 @@ def _largest(X: Any) -> float:
 
 
 class Search:
-    """One search: its data, the products in each precision, the answers."""
+    """One search: its data, products in each precision, and results."""
 
     def __init__(
         self, Z: Any, Q: Any, k: int, exclude_self: bool, warm_start: Indices | None
@@ -132,7 +132,7 @@ class Search:
         self.dtype: type[np.floating] = np.float32 if narrow else np.float64
 
     def products(self, dtype: type[np.floating]) -> Products:
-        """Products in a precision, made when first asked for."""
+        """Return the products in a precision, created on first use."""
         with self._lock:
             if dtype not in self._products:
                 if issparse(self.Z):
@@ -143,7 +143,7 @@ class Search:
             return self._products[dtype]
 
     def run(self, blocks: Iterable[slice]) -> None:
-        """Answer these blocks of queries in one buffer."""
+        """Search these blocks of queries with one buffer."""
         buffer = np.empty(self.height * self.width, dtype=self.dtype)
         for rows in blocks:
             if buffer.dtype == self.dtype and self.answer(rows, buffer):
@@ -155,7 +155,7 @@ class Search:
             self.answer(rows, buffer)
 
     def answer(self, rows: slice, buffer: NDArray) -> bool:
-        """Find the neighbors of a block; False if float32 does not suffice."""
+        """Find the neighbors of a block; return False if float32 does not suffice."""
         products = self.products(buffer.dtype.type)
         n = rows.stop - rows.start
         block = Block(self, rows, products)
@@ -183,7 +183,7 @@ class Search:
 
 
 class Block:
-    """A block of queries: the nearest so far, and candidates not yet ranked."""
+    """Block of queries: the nearest so far, and candidates not yet ranked."""
 
     def __init__(self, search: Search, rows: slice, products: Products) -> None:
         n, k = rows.stop - rows.start, search.k
@@ -214,19 +214,19 @@ class Block:
             H[np.nonzero(inside)[0], self.known[inside] - tile.start] = np.inf
 
     def limit(self, rows: Any = slice(None)) -> Array:
-        """Largest value of h that a neighbor of these rows can have."""
+        """Return the largest value of h that a neighbor of these rows can have."""
         products = self.products
         return threshold(
             self.bound[rows], self.norms[rows], products.error, products.tiny
         )
 
     def no_minima(self) -> NDArray:
-        """Minima of the column groups before any column was seen."""
+        """Return the initial minima of the column groups."""
         shape = (self.bound.size, self.search.groups)
         return np.full(shape, np.inf, dtype=self.products.dtype)
 
     def is_loose(self, H: NDArray) -> bool:
-        """Whether stale neighbors bound some rows too loosely to help."""
+        """Whether the bounds from old neighbors are too loose for some rows."""
         some = slice(None, None, max(1, H.shape[0] // _PROBES))
         below = self.limit()[some, None] >= H[some]
         return bool(np.count_nonzero(below) > 2 * self.search.k * below.shape[0])
@@ -242,7 +242,7 @@ class Block:
         self.n_pending += rows.size
 
     def settle(self, seen: int) -> bool:
-        """Rank the pending candidates; False if float32 left too many of them.
+        """Rank the pending candidates; return False if float32 left too many of them.
 
         All columns before `seen` have been scanned.
         """

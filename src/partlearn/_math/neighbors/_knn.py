@@ -1,4 +1,4 @@
-"""Exact k nearest neighbors, and how many of them another search found."""
+"""Exact k nearest neighbors, and the recall of another search."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -40,8 +40,8 @@ def self_neighbors(
         :class:`~sklearn.neighbors.KNeighborsTransformer` or
         ``pynndescent.PyNNDescentTransformer``. None is an exact search.
     warm_start : array-like of shape (n_samples, k), default=None
-        Neighbors found earlier (``k >= n_neighbors``); they make an exact search
-        faster and never change its answer.
+        Neighbors of an earlier search (``k >= n_neighbors``). They make an exact search
+        faster and do not change its result.
     return_distance : bool, default=False
         Whether to return the distances too.
     n_jobs : int, default=None
@@ -57,19 +57,19 @@ def self_neighbors(
     See Also
     --------
     query_neighbors : Neighbors of new points.
-    neighbors_recall : How much of the truth an approximate search found.
+    neighbors_recall : Recall of an approximate search.
 
     Notes
     -----
-    Euclidean distances. A point is never its own neighbor, but an exact duplicate of
-    it is, at distance zero. The exact search shortlists by a blocked matrix product
-    of the centered data, with a bound on its rounding error behind which no neighbor
-    can hide, and ranks by distances computed from differences in float64. The answer
-    is the same for dense and sparse input, with and without warm start or threads. It
-    takes O(n_samples**2 * n_features) time and O(n_samples * n_features) memory besides
-    blocks of fixed size. In up to six dimensions a k-d tree makes the shortlist of
-    dense points in O(n_samples * log(n_samples)), unless most of them have many others
-    at the same distance.
+    Distances are Euclidean. A point is never its own neighbor, but an exact duplicate
+    of it is, at distance zero. The exact search makes a shortlist by a blocked matrix
+    product of the centered data, with a bound on its rounding error, and ranks it by
+    distances computed from differences in float64. The result is the same for dense and
+    sparse input, with and without warm start or threads. It takes O(n_samples**2 *
+    n_features) time and O(n_samples * n_features) memory besides blocks of fixed size.
+    In up to six dimensions a k-d tree makes the shortlist of dense points in
+    O(n_samples * log(n_samples)), unless most of them have many others at the same
+    distance.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def some_neighbors(
     Z : array or CSR matrix of shape (m, p)
         Points.
     rows : array of int or None
-        Which of them are asked about; all by default.
+        Query rows; all by default.
     k : int
         Neighbors of each, at most ``m - 1``.
     n_jobs : int, default=None
@@ -162,7 +162,7 @@ def some_neighbors(
     Returns
     -------
     distances, indices : array of shape (n, k)
-        As :func:`self_neighbors` gives them.
+        As from :func:`self_neighbors`.
     """
     if not is_numpy(Z):
         return array_neighbors(Z, Z, k, exclude_self=True, rows=rows)
@@ -174,9 +174,9 @@ def some_neighbors(
 
 
 def other_rows(near: Indices, rows: Indices) -> Mask:
-    """Which neighbors are not the row itself; all but the last where it is not there.
+    """Return a mask of the neighbors without the row itself.
 
-    It is not where as many rows that equal it come first.
+    If the row is not among them, because equal rows come first, the last is left out.
     """
     own = near == rows[:, None]
     own[~own.any(axis=1), -1] = True
@@ -191,7 +191,7 @@ def neighbors_recall(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> float:
-    """Share of given neighbors that an exact search confirms.
+    """Compute the share of given neighbors that an exact search confirms.
 
     Parameters
     ----------
@@ -209,8 +209,8 @@ def neighbors_recall(
     Returns
     -------
     recall : float
-        Mean share of neighbors that are as near as the true k-th one, so that it
-        does not matter which of several equally near points was given.
+        Mean share of neighbors that are as near as the true k-th one; the choice among
+        equally near points does not matter.
 
     Examples
     --------
@@ -236,10 +236,9 @@ def neighbors_recall(
 def _injected_neighbors(
     search: Any, Z: Any, Q: Any, n_neighbors: int
 ) -> tuple[Array, Indices]:
-    """Ask a neighbor transformer; ``Q=None`` asks for the training points.
+    """Call a neighbor transformer; ``Q=None`` searches the training points.
 
-    The transformer is cloned, so the caller's object stays as it was. Distances
-    are the transformer's own: whoever injects a search also chooses its metric.
+    The transformer is cloned, and its metric is used.
     """
     search = clone(search, safe=False)
     if getattr(search, "mode", "distance") == "connectivity":
@@ -280,7 +279,7 @@ def _injected_neighbors(
 
 
 def _check_points(X: Any, search: Any) -> Any:
-    """Check points, which stay in the library and on the device of their array."""
+    """Check points; they stay in their library and on their device."""
     X = check_array(X, accept_sparse="csr", dtype=list(float_dtypes(X)))
     if search is not None and not is_numpy(X):
         raise ValueError(
@@ -291,7 +290,7 @@ def _check_points(X: Any, search: Any) -> Any:
 
 
 def check_count(name: str, value: int) -> int:
-    """Refuse what is no whole number above zero."""
+    """Raise if a value is not a positive integer."""
     count = index(value)
     if count < 1:
         raise ValueError(f"`{name}` must be at least 1; got {value}.")
@@ -301,7 +300,7 @@ def check_count(name: str, value: int) -> int:
 def _check_neighbors(
     name: str, neighbors: ArrayLike, m: int, k: int | None = None
 ) -> Indices:
-    """Refuse what are not neighbors of m rows: k different others, or all given."""
+    """Raise if the neighbors of a row are not k different other rows."""
     known = np.asarray(neighbors)
     least = 1 if k is None else k
     if known.ndim != 2 or known.shape[0] != m or known.shape[1] < least:
@@ -325,7 +324,7 @@ def _check_neighbors(
 
 
 def same_kind(Z: Any, Q: Any) -> tuple[Any, Any]:
-    """Both dense or, if either is sparse, both CSR in float64 with sorted indices."""
+    """Convert both to CSR in float64 with sorted indices if either is sparse."""
     if not issparse(Z) and not issparse(Q):
         return Z, Q
     reference = _canonical(Z)

@@ -1,8 +1,8 @@
-"""Shortlists of sparse rows of which few have a column in common.
+"""Shortlists of sparse rows, if few pairs of rows have a column in common.
 
-Rows without a common column are ``|x|^2 + |y|^2`` apart: of these only the lightest can
-be near. All others are found by a sparse product, which has an entry for each pair of
-rows that share a column and for no other.
+The squared distance of rows without a common column is ``|x|^2 + |y|^2``, so that only
+the shortest of these can be near. All others are found by a sparse product, which has
+an entry for each pair of rows with a common column.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -20,7 +20,7 @@ _RARELY = 0.1  # share of pairs up to which a list of them is faster than a matr
 
 
 def overlap_rarely(Z: csr_array, Q: csr_array) -> bool:
-    """Whether few pairs of rows have a column in common, for sure."""
+    """Whether few pairs of rows can have a column in common."""
     stored, asked = (np.bincount(X.indices, minlength=X.shape[1]) for X in (Z, Q))
     pairs = float(stored.astype(np.float64) @ asked)  # each counted by its columns
     return pairs < _RARELY * Z.shape[0] * Q.shape[0]
@@ -36,12 +36,12 @@ class Overlaps:
     squared : ndarray of shape (m,)
         Their squared norms.
     k : int
-        Neighbors that are wanted.
+        Number of neighbors.
 
     Attributes
     ----------
     beyond : float
-        Squared norm from which rows without a common column are not looked at.
+        Squared norm from which rows without a common column are skipped.
     """
 
     def __init__(self, Z: csr_array, squared: NDArray[np.float64], k: int) -> None:
@@ -64,7 +64,7 @@ class Overlaps:
         bound: NDArray[np.float64],
         limit: Callable[[], NDArray[np.float64]],
     ) -> Candidates:
-        """Pairs of some queries with rows that may be near, and their ``h``.
+        """Return pairs of queries and rows that may be near, with their ``h``.
 
         Parameters
         ----------

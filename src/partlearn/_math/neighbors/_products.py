@@ -1,8 +1,8 @@
 """One rounded matrix product that orders points by distance, tile by tile.
 
 With the data centered, ``h = |y|^2 - 2 x.y`` orders the points ``y`` by their distance
-to ``x``. Its rounding error is bounded, so that a threshold can be placed behind
-which no neighbor hides.
+to ``x``. Its rounding error is bounded, which gives a threshold that no neighbor
+exceeds.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -93,7 +93,7 @@ Products = DenseProducts | SparseProducts
 
 
 def _check_range(norms: Array, others: Array) -> None:
-    """Refuse points so far apart that the square of their distance is no number."""
+    """Raise if squared distances overflow."""
     with np.errstate(over="ignore"):
         furthest = (norms.max() + others.max()) ** 2
     if not np.isfinite(furthest):
@@ -104,12 +104,12 @@ def _check_range(norms: Array, others: Array) -> None:
 
 
 def threshold(bound: Array, norms: Array, error: float, tiny: float) -> Array:
-    """Largest rounded ``h`` that a neighbor can have.
+    """Return the largest rounded ``h`` that a neighbor can have.
 
     `bound` is a value that the rounded ``h`` of at least ``k`` points do not exceed.
     Such a point has ``|y|^2 - 2|x||y| <= h``, which limits ``|y|`` and with it the
     error of ``h`` (first step). So the k-th distance is at most `bound` plus that
-    error, and whoever is as near has again a bounded norm and error (second step).
+    error, and any point as near again has a bounded norm and error (second step).
     """
     # First step: (1 - error) |y|^2 - 2 (1 + error) |x||y| <= bound + error |x|^2.
     half = (1 + error) * norms
@@ -122,12 +122,12 @@ def threshold(bound: Array, norms: Array, error: float, tiny: float) -> Array:
 
 
 def relative_error(terms: int, dtype: type[np.floating]) -> float:
-    """Bound of the rounding error of ``h`` as a part of ``(|x| + |y|)^2``.
+    """Bound the rounding error of ``h`` relative to ``(|x| + |y|)^2``.
 
     A sum of n products is off by at most ``n u / (1 - n u)`` of the sum of their
-    sizes, in any order [1]_. On top of the product come the rounding of its factors,
-    of the norms, of the centering and of the distances that decide in the end; the
-    last three are in float64 whatever the precision of the product.
+    sizes, in any order [1]_. The rounding errors of its factors, of the norms, of the
+    centering and of the final distances are added; the last three are in float64 for
+    any precision of the product.
 
     References
     ----------
@@ -141,7 +141,7 @@ def relative_error(terms: int, dtype: type[np.floating]) -> float:
 
 
 def absolute_error(terms: int, dtype: type[np.floating]) -> float:
-    """Bound of what underflow adds, for data scaled into the unit ball."""
+    """Bound the error of underflow, for data scaled into the unit ball."""
     return 8.0 * (terms + 4) * float(np.finfo(dtype).tiny)
 
 

@@ -1,4 +1,4 @@
-"""Neighbors among a sample of the rows, where they are too many to search them."""
+"""Neighbors among a sample of the rows, for large data."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -24,19 +24,19 @@ def reference_rows(
     *,
     auto: int = REFERENCE_ROWS,
 ) -> Indices | None:
-    """Rows among which neighbors are searched; None for all of them.
+    """Draw the rows among which neighbors are searched; None for all.
 
     Parameters
     ----------
     n_rows : int
         Number of rows.
     n_reference : int, "auto" or None
-        Number of reference rows. "auto" is all of up to 25,000 rows and `auto` of more;
+        Number of reference rows. "auto" is all for up to 25,000 rows and `auto` above;
         None is all.
     random_state : int, RandomState instance or None, default=0
-        Draws them; untouched where all rows are searched.
+        Draws them; unused if all rows are searched.
     auto : int, default=4000
-        What "auto" stands for.
+        Value of "auto" above 25,000 rows.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def reference_neighbors(
     search: Any = None,
     n_jobs: int | None = None,
 ) -> Indices:
-    """Nearest other rows of every row, or of some, among reference rows.
+    """Find the nearest other rows of all or some rows, among reference rows.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def reference_neighbors(
     n_neighbors : int
         Neighbors per point, fewer than there are reference rows (clamped).
     rows : ndarray of int, default=None
-        Rows whose neighbors are wanted; all by default.
+        Query rows; all by default.
     search, n_jobs
         As in :func:`query_neighbors`.
 
@@ -107,7 +107,7 @@ def reference_neighbors(
 
 
 def many_neighbors(Z: Any, n_neighbors: int, n_jobs: int | None = None) -> Any:
-    """Nearest other rows of every row of many, among as many as time allows.
+    """Find the nearest other rows in large data, approximately.
 
     Parameters
     ----------
@@ -121,9 +121,8 @@ def many_neighbors(Z: Any, n_neighbors: int, n_jobs: int | None = None) -> Any:
     Returns
     -------
     indices : array of shape (n_samples, n_neighbors), int64
-        Found in cells, see :func:`cell_neighbors`; arrays of other libraries than
-        NumPy have no cells: there the search is exact, above 100,000 rows among that
-        many drawn at random.
+        Found in cells, see :func:`cell_neighbors`. For arrays of other libraries than
+        NumPy the search is exact, among at most 100,000 rows drawn at random.
 
     Examples
     --------
@@ -141,7 +140,7 @@ def many_neighbors(Z: Any, n_neighbors: int, n_jobs: int | None = None) -> Any:
 
 
 def without_own(near: Indices, rows: Indices) -> Indices:
-    """Drop each row from its neighbors or, where it is not among them, the last."""
+    """Drop each row from its neighbors, or the last one if it is not among them."""
     if not is_numpy(near):
         xp = namespace(near)
         own = xp.astype(near == like(rows, near)[:, None], xp.int64)

@@ -20,7 +20,7 @@ def scan(
     minima: NDArray | None,
     limit: Callable[[], Array],
 ) -> Candidates:
-    """Entries of a tile that may belong to a neighbor, by row, then column.
+    """Return entries of a tile that may belong to a neighbor, by row, then column.
 
     `bound` (a value that k entries of the row do not exceed) and `minima` (of the
     column groups, over the tiles so far) are tightened in place; without minima the
@@ -28,7 +28,7 @@ def scan(
     smallest value and, with many more groups than neighbors, hardly ever much larger.
     Of n groups, column ``j`` belongs to group ``j % n``; columns after the last whole
     round of groups are left out of the minima, which can only loosen the bound.
-    `limit` gives the largest value that a neighbor can have by it.
+    `limit` returns the largest value that a neighbor can have.
     """
     if minima is not None:
         np.minimum(minima, group_minima(H, minima.shape[1]), out=minima)
@@ -38,33 +38,33 @@ def scan(
 
 
 def near_enough(H: NDArray, limit: NDArray) -> Candidates:
-    """Entries that do not exceed the limit of their row, by row, then column."""
+    """Return entries that do not exceed the limit of their row, by row, then column."""
     flat = np.flatnonzero(limit[:, None] >= H)
     rows, columns = np.divmod(flat, H.shape[1])
     return rows, columns, H.ravel()[flat].astype(np.float64)
 
 
 def group_minima(H: NDArray, groups: int) -> NDArray:
-    """Smallest value of each column group; see :func:`scan`."""
+    """Return the smallest value of each column group; see :func:`scan`."""
     whole = H.shape[1] - H.shape[1] % groups
     stacked = H[:, :whole].reshape(H.shape[0], -1, groups)
     return stacked.min(axis=1, initial=np.inf)
 
 
 def kth_smallest(H: NDArray, k: int, groups: int) -> NDArray:
-    """Hardly more than the k-th smallest value of each row, and never less."""
+    """Return a close upper bound of the k-th smallest value of each row."""
     least = group_minima(H, groups) if H.shape[1] >= 2 * groups else H
     return np.partition(least, k - 1, axis=1)[:, k - 1]
 
 
 def round_up(values: Array, dtype: np.dtype) -> NDArray:
-    """Smallest numbers of a narrower type that are not below the given ones."""
+    """Round up to a narrower type."""
     narrow = values.astype(dtype)
     return np.where(narrow < values, np.nextafter(narrow, dtype.type(np.inf)), narrow)
 
 
 def by_row(rows: Indices, values: Array) -> Indices:
-    """Places of values by row, ascending in each; ties are in no order."""
+    """Return the positions of values by row, ascending in each row."""
     # Complex numbers are ordered by both parts, in a third of the time of a lexsort.
     key = np.empty(rows.size, dtype=np.complex128)
     key.real, key.imag = rows, values

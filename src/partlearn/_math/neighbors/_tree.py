@@ -1,4 +1,4 @@
-"""Exact search in few dimensions: a tree shortlists, true differences rank."""
+"""Exact search in few dimensions, with a shortlist from a tree."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -22,9 +22,9 @@ Found = tuple[Array, Indices]
 def tree_neighbors(
     Z: NDArray, Q: NDArray, k: int, *, exclude_self: bool, n_jobs: int | None = None
 ) -> Found | None:
-    """Squared distances and indices of the `k` nearest rows, by (distance, index).
+    """Return squared distances and indices of the `k` nearest rows.
 
-    None where so many points lie at equal distances that a tree is of no use.
+    None if so many points lie at equal distances that a tree does not help.
     """
     n, m = Q.shape[0], Z.shape[0]
     workers = effective_n_jobs(n_jobs)

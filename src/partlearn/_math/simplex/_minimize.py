@@ -100,7 +100,7 @@ def minimize_on_simplex(
 def power_iteration(
     matvec: Callable[[NDArray], NDArray], shape: tuple[int, ...], n_iter: int = 60
 ) -> float:
-    """Largest eigenvalue of a symmetric positive semi-definite operator.
+    """Estimate the largest eigenvalue of a symmetric positive semi-definite operator.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def power_iteration(
 
     Notes
     -----
-    The start is fixed, so that the same operator gives the same number.
+    The start is fixed, so that the result is deterministic.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Many small non-negative least squares problems at once; convex weights by them.
+"""Many small non-negative least squares problems at once, and convex weights.
 
-The active-set method pivots all problems in step, which is fast, and checked
-afterwards: what rounding error has spoilt is solved again one by one.
+The active-set method pivots all problems together, which is fast. Solutions are
+checked, and inaccurate ones are solved again one by one.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -114,10 +114,9 @@ def reconstruction_weights_from_gram(G: ArrayLike) -> Array:
     ``min ||E's||^2`` on the simplex is the non-negative least squares problem
     ``min ||E'w||^2 + g^2 (sum(w) - 1)^2`` followed by ``s = w / sum(w)``, for any
     ``g > 0``: for a fixed direction of value ``v`` the best scale leaves
-    ``g^2 v / (g^2 + v)``, which grows with ``v``. We take for ``g`` the shortest
-    difference, so that far neighbors do not drown the near ones in rounding error.
-    Where a difference is zero the objective is zero, and the weight is shared by the
-    zero differences.
+    ``g^2 v / (g^2 + v)``, which grows with ``v``. ``g`` is the length of the shortest
+    difference, so that far neighbors do not add rounding errors to near ones. If a
+    difference is zero the objective is zero, and the zero differences share the weight.
 
     Examples
     --------
@@ -140,14 +139,14 @@ def reconstruction_weights_from_gram(G: ArrayLike) -> Array:
 
 
 def solve_all(G: Array, b: Array) -> Array:
-    """Pivot, and solve again what rounding error has spoilt."""
+    """Pivot, and solve inaccurate problems again."""
     w, good = pivot_all(G, b)
     w[~good] = solve_carefully(G[~good], b[~good])
     return w
 
 
 def solve_carefully(G: Array, b: Array) -> Array:
-    """Solve the few problems that are left one by one."""
+    """Solve the remaining problems one by one."""
     w = np.zeros(b.shape)
     for i in range(len(b)):
         w[i] = _solve_one(G[i], b[i])
@@ -176,8 +175,8 @@ def _enter(
 ) -> None:
     """Let one column grow until its slope is zero, in place.
 
-    Moving along it keeps the slopes of the passive columns at zero; one whose weight
-    falls to zero on the way leaves, and the growth goes on without it.
+    Moving along it keeps the slopes of the passive columns at zero. A column whose
+    weight falls to zero on the way leaves, and the growth continues without it.
     """
     column, own = G[entering], G[entering, entering]
     while True:
@@ -210,11 +209,11 @@ def noise_of_slopes(b: Array, lengths: Array, w: Array) -> Array:
 
 
 def pivot_all(G: Array, b: Array) -> tuple[Array, Mask]:
-    """Candidates for the minimizers, and whether each meets the conditions.
+    """Return candidates for the minimizers, and whether each is optimal.
 
-    Errors pile up in the pivoted matrices where columns nearly depend on each other;
-    such problems fail the check, made with the matrices as given, and are left to a
-    slower solver.
+    Errors accumulate in the pivoted matrices if columns nearly depend on each other.
+    Such problems fail the check with the given matrices, and are left to a slower
+    solver.
     """
     m, k = b.shape
     w = np.empty((m, k))
@@ -228,7 +227,7 @@ def pivot_all(G: Array, b: Array) -> tuple[Array, Mask]:
 
 
 def _pivot(G: Array, b: Array) -> Array:
-    """All problems in step: each lets a column enter or leave at the same time.
+    """Pivot all problems together: in each, one column enters or leaves per step.
 
     ``T`` is ``G`` swept on the passive columns P: it holds ``inv(G_PP) G_PN`` and the
     remainder ``G_NN - G_NP inv(G_PP) G_PN``, so that a column of it says how passive
