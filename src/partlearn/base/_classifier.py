@@ -1,4 +1,4 @@
-"""What all partial-label classifiers share: predicting and scoring."""
+"""Base classes of partial-label classifiers: prediction and scores."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -32,7 +32,7 @@ class BaseCandidateClassifier(
     def _validate_fit(
         self, X: Any, y: Any, confidence: Any = None, **check_params: Any
     ) -> tuple[Any, Mask, Any]:
-        """Rows, candidates, and what to start from: `confidence`, or weights in `y`."""
+        """Return checked rows, candidates, and initial confidences."""
         check_params = {"accept_sparse": "csr", "order": "C", **check_params}
         X, labels = validate_evidence(self, X, y, **check_params)
         if confidence is None and labels.weighted:
@@ -62,14 +62,14 @@ class BaseCandidateClassifier(
         return take(self.classes_, best)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy against true labels.
+        """Return the accuracy against true labels.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows to classify.
         y : array-like of shape (n_samples,)
-            True labels. Candidate sets are refused, since accuracy needs the truth.
+            True labels; candidate sets raise an error.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -94,7 +94,7 @@ class BaseScoreClassifier(BaseCandidateClassifier):
     """Classifier whose ``_scores`` are real numbers, one column per class."""
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probabilities of the classes: the softmax of the scores.
+        """Predict probabilities of the classes, the softmax of the scores.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class BaseScoreClassifier(BaseCandidateClassifier):
         return softmax(self._scores(X), axis=1)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """Scores of the classes; the largest wins.
+        """Return the scores of the classes; `predict` takes the largest.
 
         Parameters
         ----------
@@ -120,14 +120,14 @@ class BaseScoreClassifier(BaseCandidateClassifier):
         -------
         scores : ndarray of shape (n_samples, n_classes) or (n_samples,)
             One column per class, in the order of ``classes_``. With two classes the
-            difference of the second and the first, as scikit-learn has it.
+            score of the second minus that of the first, as in scikit-learn.
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
 def recoded(labels: Mask | Evidence) -> Any:
-    """Labels for a nested estimator whose classes are to be the columns."""
+    """Return labels as column numbers, for a nested estimator."""
     if isinstance(labels, Evidence):
         if labels.weighted:
             return labels.with_classes(np.arange(labels.shape[1]))

@@ -27,7 +27,7 @@ _EXTREME = 1e304  # of which ten thousand can be added
 def validate_evidence(
     estimator: Any, X: Any, y: Any, *, blocks: bool = False, **check_params: Any
 ) -> tuple[Any, Evidence]:
-    """Validate what `fit` of a method receives that takes weights and votes.
+    """Validate the input of `fit` for a method that takes weights and votes.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def validate_evidence(
     Returns
     -------
     X : ndarray, CSR matrix or Rows
-        Checked features; those in blocks are checked when they are loaded.
+        Checked features; blocks are checked when they are loaded.
     labels : Evidence
         Checked labels.
     """
@@ -53,7 +53,7 @@ def validate_evidence(
 
 
 def validate_tags(estimator: Any, X: Any, y: Any) -> tuple[Any, Tags]:
-    """Validate what `fit` of a method receives that takes tags with weights.
+    """Validate the input of `fit` for a method that takes tags with weights.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def validate_tags(estimator: Any, X: Any, y: Any) -> tuple[Any, Tags]:
     Returns
     -------
     X : ndarray, CSR matrix or Rows
-        Checked features; those in blocks are checked when they are loaded.
+        Checked features; blocks are checked when they are loaded.
     tags : Tags
         Checked tags.
     """
@@ -98,10 +98,10 @@ def validate_partial_data(
     empty: Literal["error", "all", "keep"] = "error",
     **check_params: Any,
 ) -> tuple[Any, NDArray[Any]]:
-    """Validate what `fit` receives and set ``classes_`` and ``n_features_in_``.
+    """Validate the input of `fit`, and set ``classes_`` and ``n_features_in_``.
 
-    For methods that know candidate sets only: labels with weights and votes are
-    refused, rather than quietly reduced to sets.
+    For methods that use candidate sets only. Labels with weights or votes raise an
+    error instead of being reduced to sets.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def refuse_weights(estimator: Any, y: Any) -> None:
     estimator : estimator instance
         The estimator being fitted.
     y : labels in any form
-        What `fit` was given.
+        The argument of `fit`.
     """
     if isinstance(y, Evidence) and y.weighted:
         raise ValueError(
@@ -190,7 +190,7 @@ def _checked_block(
 
 
 def check_same_length(n_rows: int, n_labels: int) -> None:
-    """Refuse labels that are not as many as the rows."""
+    """Raise if there are not as many labels as rows."""
     if n_labels != n_rows:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: X has "
@@ -199,7 +199,7 @@ def check_same_length(n_rows: int, n_labels: int) -> None:
 
 
 def check_two_classes(classes: NDArray[Any], name: str) -> None:
-    """Refuse labels that are all the same.
+    """Raise if all labels are the same.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def check_two_classes(classes: NDArray[Any], name: str) -> None:
 
 
 def check_informative(S: NDArray[Any], classes: NDArray[Any], name: str) -> None:
-    """Refuse candidate sets from which nothing can be learned.
+    """Raise if all rows have the same candidates.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def check_informative(S: NDArray[Any], classes: NDArray[Any], name: str) -> None
 
 
 def validate_rows(estimator: Any, X: Any, *, order: Any = "C") -> Any:
-    """Check the rows that a fitted estimator is to predict or transform.
+    """Check rows to predict or transform by a fitted estimator.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def validate_rows(estimator: Any, X: Any, *, order: Any = "C") -> Any:
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Rows as the caller passed them.
     order : {"C", None}, default="C"
-        Order of memory; with "C" sums over arrays and frames round alike.
+        Order of memory; with "C", sums over arrays and over data frames round alike.
 
     Returns
     -------
@@ -256,7 +256,7 @@ def validate_rows(estimator: Any, X: Any, *, order: Any = "C") -> Any:
 
 
 def check_matrix(X: Any) -> Any:
-    """Check features that no estimator was fitted on yet.
+    """Check features without a fitted estimator.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def check_matrix(X: Any) -> Any:
 
 
 def _sound(estimator: Any, X: Any, options: dict[str, Any]) -> Any:
-    """Rows of finite numbers that are not too large to be added up."""
+    """Check that rows are finite and their sums do not overflow."""
     # scikit-learn finds missing values by a sum, which may overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         checked = validate_data(estimator, X, **options)
@@ -282,7 +282,7 @@ def _sound(estimator: Any, X: Any, options: dict[str, Any]) -> Any:
 
 
 def refuse_extremes(X: Any) -> Any:
-    """Raise where features are so large that their sums would overflow.
+    """Raise if features are so large that their sums would overflow.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def refuse_extremes(X: Any) -> Any:
 
 
 def canonical(X: Any) -> Any:
-    """Add up entries that a sparse matrix holds twice; squares would not.
+    """Sum duplicate entries of a sparse matrix, which squares would count separately.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def canonical(X: Any) -> Any:
     Returns
     -------
     X : ndarray or CSR matrix
-        The same rows, copied only where something had to change.
+        The same rows, copied only if something had to change.
     """
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()

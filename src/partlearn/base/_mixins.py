@@ -1,4 +1,4 @@
-"""What estimators for candidate labels share: tags, checked rows, need of memory."""
+"""Mixins of estimators for candidate labels: tags, checked rows, memory estimates."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -18,22 +18,22 @@ _CONFIDENCES = 6  # matrices of rows by classes: candidates, confidences, votes
 class CandidateMixin:
     """Tags and checked rows; ``_needs_labels`` says whether `fit` needs `y`.
 
-    ``_array_api`` says whether arrays of other libraries than NumPy are taken. The
-    mixin stands before scikit-learn's among the bases of a class.
+    ``_array_api`` says whether arrays of other libraries than NumPy are accepted. The
+    mixin comes before scikit-learn's mixins among the bases of a class.
     """
 
     _needs_labels = True
     _array_api = False
 
     def _validate_predict(self, X: Any, fitted: str | None = None) -> Any:
-        """Check rows; they must be where the attribute `fitted` of the fit is."""
+        """Check rows; they must be on the device of the fitted attribute `fitted`."""
         X = validate_rows(self, X)
         if fitted is not None:
             same_namespace(self, X, getattr(self, fitted), *_PREDICTING)
         return X
 
     def _forget(self, *names: str) -> None:
-        """Drop attributes that only an earlier fit, with other parameters, has set."""
+        """Delete attributes that an earlier fit with other parameters has set."""
         for name in names:
             self.__dict__.pop(name, None)
 
@@ -49,10 +49,10 @@ class CandidateMixin:
 
 
 class MemoryEstimateMixin:
-    """States what `fit` will need, so that it can be compared with what there is.
+    """Estimate of the memory that `fit` needs.
 
-    A method whose largest array grows faster than the data says so by
-    ``_square_side``: a kernel matrix has as many rows as there are samples.
+    A method with an array that grows faster than the data overrides ``_square_side``; a
+    kernel matrix has as many rows as there are samples.
     """
 
     def memory_estimate(self, n_samples: int, n_features: int, n_classes: int) -> int:
@@ -86,5 +86,5 @@ class MemoryEstimateMixin:
         return _BLOCKS + _VALUE * (linear + graph + square)
 
     def _square_side(self, n_samples: int, n_features: int) -> int:
-        """Rows of the largest square matrix that `fit` holds."""
+        """Return the side of the largest square matrix that `fit` holds."""
         return 0

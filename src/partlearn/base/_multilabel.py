@@ -1,4 +1,4 @@
-"""What all multi-label classifiers share: labels in, binary matrices out."""
+"""Base class of multi-label classifiers."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -18,7 +18,7 @@ from partlearn.candidates import check_candidates, one_label_each, warn_caller
 
 
 def drop_empty(X: Any, C: Mask) -> tuple[Indices, Any, Mask]:
-    """Leave rows without candidates out, with a warning.
+    """Leave out rows without candidates, with a warning.
 
     Parameters
     ----------
@@ -49,13 +49,13 @@ class BaseMultilabelClassifier(CandidateMixin, ClassifierMixin, BaseEstimator):
 
     A subclass implements ``_fit``, which gets checked rows and candidates, and
     ``_label_scores``, which returns scores in [0, 1], one column per label. A label is
-    predicted where its score reaches ``_threshold``. A row may have no candidate.
+    predicted if its score reaches ``_threshold``. Rows may have no candidate.
 
     A subclass with feature weights calls `_rank_features`, which sets ``scores_`` and
     ``ranking_``.
 
-    It follows the rule of scikit-learn's multi-label classifiers: fitted with a matrix
-    or with sets it predicts a matrix, fitted with plain labels it predicts labels.
+    As scikit-learn's multi-label classifiers, it predicts a matrix if it was fitted
+    with a matrix or sets, and labels if it was fitted with plain labels.
     """
 
     _threshold: Any = 0.5  # a number, or one per label
@@ -70,8 +70,8 @@ class BaseMultilabelClassifier(CandidateMixin, ClassifierMixin, BaseEstimator):
             Training rows.
         y : candidate labels
             A binary matrix of shape (n_samples, n_classes), a sequence of sets, or
-            1-D labels. Rows without candidates are kept where the method can use them,
-            and otherwise left out with a warning.
+            1-D labels. Rows without candidates are kept if the method can use them, and
+            otherwise left out with a warning.
 
         Returns
         -------
@@ -91,14 +91,14 @@ class BaseMultilabelClassifier(CandidateMixin, ClassifierMixin, BaseEstimator):
         return X, C
 
     def _rank_features(self, scores: Array, rng: np.random.RandomState) -> None:
-        """Places by descending score; the order of columns would be a hidden prior."""
+        """Rank features by descending score, with ties in random order."""
         self.scores_ = scores
         order = np.lexsort((rng.permutation(len(scores)), -scores))
         self.ranking_ = np.empty(len(scores), dtype=np.intp)
         self.ranking_[order] = np.arange(1, len(scores) + 1)
 
     def predict_proba(self, X: Any) -> Array:
-        """Probability of each label.
+        """Predict the probability of each label.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class BaseMultilabelClassifier(CandidateMixin, ClassifierMixin, BaseEstimator):
         return self.classes_[P.argmax(axis=1)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of rows whose whole set of labels is predicted right.
+        """Return the share of rows whose whole set of labels is predicted right.
 
         Parameters
         ----------

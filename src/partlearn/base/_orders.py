@@ -1,4 +1,4 @@
-"""Orders of rows, columns and labels that follow from what is in them."""
+"""Orders of rows, columns and labels by their content."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -21,8 +21,8 @@ class Orders(NamedTuple):
 def content_orders(X: Any, L: Array) -> Orders:
     """Sort rows, columns and labels by their content.
 
-    A method that computes in these orders gives the same result, to the last digit, in
-    whatever order the data came: ties, draws and what rounding decides included.
+    A method that computes in these orders returns the same result, to the last digit,
+    for any order of the data, including ties, random draws and rounding.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def content_orders(X: Any, L: Array) -> Orders:
     Returns
     -------
     orders : Orders
-        Equal rows, columns and labels follow each other in any order.
+        Equal rows, columns and labels are adjacent, in any order.
     """
     rows, columns = settled_orders(X, L)
     # Each label has a number, the sum of numbers of its rows.

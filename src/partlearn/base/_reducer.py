@@ -1,4 +1,4 @@
-"""What all reducers share: validation, standardization, projection of new rows."""
+"""Base class of reducers: validation, standardization, projection of new rows."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -49,21 +49,21 @@ _FOLDS, _NEIGHBORS = 5, 10
 
 
 def most_directions(X: Any, S: Mask) -> int:
-    """Directions that can depend on the labels: one per class less one, at most d."""
+    """Return the largest number of directions: classes minus one, at most d."""
     return min(S.shape[1] - 1, X.shape[1])
 
 
 def choose_dimension(reducer: Any, X: Any, labels: Evidence) -> int:
     """Choose a number of directions for `reducer` by cross-validation.
 
-    The split does not depend on any state; neighbors vote on the held-out rows.
+    The split is fixed; held-out rows are classified by their neighbors.
 
     Parameters
     ----------
     reducer : estimator
-        Its clones are fitted with as many directions as there are classes minus one,
-        of which the first r are tried. The reducer itself should then do the same:
-        learn all, keep the first r.
+        Its clones are fitted with all directions (classes minus one), of which the
+        first r are tried. The reducer itself should then learn all directions and keep
+        the first r.
     X : ndarray or CSR matrix of shape (m, d)
         Training rows.
     labels : Evidence of shape (m, q)
@@ -103,7 +103,7 @@ def choose_dimension(reducer: Any, X: Any, labels: Evidence) -> int:
 
 
 def count_directions(values: Array, wanted: float | int | None) -> int:
-    """How many leading directions to keep.
+    """Count the leading directions to keep.
 
     Source: CENDA, Eq. (7).
 
@@ -117,9 +117,9 @@ def count_directions(values: Array, wanted: float | int | None) -> int:
     Returns
     -------
     r : int
-        Never counts a direction whose eigenvalue is below 1e-12 of the first: those
-        are round-off. A fraction is reached within a relative 1e-12. Zero where no
-        direction carries any signal.
+        Directions with an eigenvalue below 1e-12 of the first are rounding errors and
+        do not count. A fraction is reached within a relative 1e-12. Zero if no
+        direction has signal.
     """
     xp = namespace(values)
     usable = int(xp.count_nonzero(values > 1e-12 * values[0]))
@@ -135,13 +135,13 @@ def count_directions(values: Array, wanted: float | int | None) -> int:
 
 
 def reduced_rows(reducer: Any, X: Any, fitted: Any = None) -> Any:
-    """Rows as a classifier after a fitted reducer is to see them.
+    """Return the rows for a classifier after a fitted reducer.
 
     Parameters
     ----------
     reducer : transformer or Pipeline
-        Fitted reducer. One whose ``cross_fits`` is true, such as KernelCRISP, places
-        the rows that it was fitted on by models without them (``cross_fitted_``).
+        Fitted reducer. If its ``cross_fits`` is true, as for KernelCRISP, training rows
+        are projected by models without them (``cross_fitted_``).
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Rows.
     fitted : ndarray of int, default=None
@@ -191,7 +191,7 @@ class BaseReducer(
         return min(n_samples, n_features)
 
     def _check_fit(self, X: Any, y: Any) -> tuple[Any, Evidence]:
-        """Check what `fit` got; round-off would pass for signal where there is none."""
+        """Check the input of `fit`; raise if all features are constant."""
         X, labels = validate_evidence(
             self,
             X,
@@ -210,9 +210,9 @@ class BaseReducer(
         return X, labels
 
     def _validate_fit(self, X: Any, y: Any) -> tuple[Standardized, Mask]:
-        """Check what `fit` got, standardize, remember how.
+        """Check the input of `fit`, standardize, and store mean and scale.
 
-        Weights and votes are refused; see `_validate_evidence`.
+        Weights and votes raise an error; see `_validate_evidence`.
         """
         refuse_weights(self, y)
         matrix, labels = self._validate_evidence(X, y)
@@ -221,11 +221,11 @@ class BaseReducer(
     def _validate_evidence(
         self, X: Any, y: Any, *, center: bool = False
     ) -> tuple[Standardized, Evidence]:
-        """As `_validate_fit`, for reducers that start from weights or votes.
+        """Do the same as `_validate_fit` for reducers that start from weights or votes.
 
-        With `center` the returned matrix has zero column means even where the columns
-        are not to be standardized: scatter matrices are taken about the mean, whereas
-        new rows are then projected as they are.
+        With `center` the returned matrix has zero column means even if columns are not
+        standardized, for scatter matrices about the mean; new rows are not centered
+        then.
         """
         X, labels = self._check_wanted(X, y)
         return self._standardize_fit(X, center), labels
@@ -233,10 +233,10 @@ class BaseReducer(
     def _validate_in_order(
         self, X: Any, y: Any, *, center: bool = False
     ) -> tuple[Standardized, Mask, NDArray[Any], Orders]:
-        """As `_validate_evidence`, everything in the order of its content.
+        """Do the same as `_validate_evidence`, in orders given by the content.
 
-        Returns the rows, their candidates, the first confidences, and the orders, which
-        `_finish` undoes.
+        Returns rows, candidates, first confidences, and the orders, which `_finish`
+        undoes.
         """
         X, evidence = self._check_wanted(X, y)
         orders = content_orders(X, evidence.weights)
@@ -249,7 +249,7 @@ class BaseReducer(
         return matrix, evidence.candidates[:, labels], F[:, labels], orders
 
     def _check_wanted(self, X: Any, y: Any) -> tuple[Any, Evidence]:
-        """Check what `fit` got, and choose the number of directions if asked to."""
+        """Check the input of `fit`, and choose the number of directions for "auto"."""
         X, labels = self._check_fit(X, y)
         self._wanted = self.n_components
         if isinstance(self.n_components, str):
@@ -263,14 +263,14 @@ class BaseReducer(
         return X, labels
 
     def _standardize_fit(self, X: Any, center: bool) -> Standardized:
-        """Standardize the rows of `fit` and remember how."""
+        """Standardize the rows of `fit`, and store mean and scale."""
         on = self.standardize
         matrix, mean, self.scale_ = standardize(X, center=on or center, scale=on)
         self.mean_ = mean if on else namespace(mean).zeros_like(mean)
         return matrix
 
     def _count(self, values: NDArray[Any], wanted: float | int | None = None) -> int:
-        """Directions to keep; confidences may be unrelated to the data altogether."""
+        """Count the directions to keep; raise if none depends on the confidences."""
         r = count_directions(values, self._wanted if wanted is None else wanted)
         if r == 0:
             raise ValueError(
@@ -282,7 +282,7 @@ class BaseReducer(
     def _neighbors(
         self, Z: NDArray[Any], last: NDArray[np.int64] | None
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Neighbors of embedded rows; the search starts from the last ones."""
+        """Find neighbors of embedded rows, warm-started from the previous ones."""
         distances, neighbors = self_neighbors(
             Z,
             self.n_neighbors,
@@ -296,7 +296,7 @@ class BaseReducer(
     def _votes(
         self, Z: NDArray[Any], last: TiedNeighbors | None, reference: Any = None
     ) -> TiedNeighbors:
-        """Votes of the neighbors of embedded rows; as `_neighbors` otherwise."""
+        """Return an object that sums over the neighbors of embedded rows."""
         return TiedNeighbors(
             Z,
             self.n_neighbors,
@@ -307,7 +307,7 @@ class BaseReducer(
         )
 
     def _set_components(self, P: NDArray[Any], values: Array) -> None:
-        """Keep the directions, the columns of `P`, or as many as were chosen."""
+        """Store the directions, the columns of `P`, or the chosen number of them."""
         r = min(P.shape[1], self._chosen or P.shape[1])
         self.components_ = contiguous(fix_signs(P[:, :r]).T)
         self.n_components_ = r
@@ -322,7 +322,7 @@ class BaseReducer(
         why: str = "",
         orders: Orders | None = None,
     ) -> Self:
-        """Record directions, the columns of `P`, confidences and objective."""
+        """Store directions, the columns of `P`, confidences and objective."""
         if orders is not None:
             F = in_data_order(F, orders.rows)[:, np.argsort(orders.labels)]
             P = in_data_order(P, orders.columns)
@@ -374,8 +374,8 @@ class BaseReducer(
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            Least-norm standardized rows whose projection is `Z`, put back into the
-            units of the training data. What the projection discards is lost.
+            Least-norm standardized rows whose projection is `Z`, in the units of the
+            training data. Other components of the data are lost.
         """
         check_is_fitted(self)
         xp = namespace(self.components_)

@@ -1,4 +1,4 @@
-"""What all selectors share: how many features, which must stay, what was selected."""
+"""Base class of selectors: number of features, forced columns, selection."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -27,14 +27,14 @@ Columns = Sequence[Any] | NDArray[Any] | None
 
 
 def count_features(wanted: float | int | None, d: int) -> int:
-    """How many of `d` features to keep.
+    """Count the features to keep.
 
     Parameters
     ----------
     wanted : int, float or None
         A number, a fraction (rounded up), or all.
     d : int
-        Features there are.
+        Number of features.
 
     Returns
     -------
@@ -52,14 +52,14 @@ def count_features(wanted: float | int | None, d: int) -> int:
 def find_columns(
     wanted: Columns, d: int, names: NDArray[Any] | None, parameter: str
 ) -> Indices:
-    """Indices of columns given by index, by name or as a mask.
+    """Return the indices of columns given by index, by name or as a mask.
 
     Parameters
     ----------
     wanted : sequence of int, str or bool, or None
         The columns.
     d : int
-        Columns there are.
+        Number of columns.
     names : ndarray of str or None
         Their names.
     parameter : str
@@ -115,7 +115,7 @@ class BaseSelector(CandidateMixin, MemoryEstimateMixin, SelectorMixin, BaseEstim
     """Base class of feature selectors for candidate labels."""
 
     def _validate_unlabeled(self, X: Any, y: Any, **check_params: Any) -> Any:
-        """Check rows; labels, if there are any, must be as many, and are not used."""
+        """Check rows, and the number of labels, which are not used."""
         with np.errstate(over="ignore", invalid="ignore"):  # in the sum of all values
             X = validate_data(
                 self, X, accept_sparse="csr", dtype=FLOATS, **check_params
@@ -125,7 +125,7 @@ class BaseSelector(CandidateMixin, MemoryEstimateMixin, SelectorMixin, BaseEstim
         return X
 
     def _limits(self) -> tuple[Indices, Indices, int]:
-        """Columns to keep, columns to leave out, and how many may be selected."""
+        """Return columns to keep, columns to leave out, and the number to select."""
         d, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
         keep = find_columns(self.must_keep, d, names, "must_keep")
         exclude = find_columns(self.exclude, d, names, "exclude")
@@ -148,7 +148,7 @@ class BaseSelector(CandidateMixin, MemoryEstimateMixin, SelectorMixin, BaseEstim
         return n
 
     def _select(self, order: Indices, scores: Array, exclude: Indices) -> None:
-        """Record the selection: `order` best first, `scores` one per feature."""
+        """Store the selection: `order` best first, `scores` one per feature."""
         # The others follow by score, what was excluded comes last.
         excluded = np.zeros(len(scores), dtype=bool)
         excluded[exclude] = True
@@ -157,7 +157,7 @@ class BaseSelector(CandidateMixin, MemoryEstimateMixin, SelectorMixin, BaseEstim
         self._set_ranking(np.concatenate([order, rest]), len(order), scores)
 
     def _rank_all(self, scores: Array, ties: Indices) -> None:
-        """Select by score; of equal ones those of least `ties` come first."""
+        """Select by score; ties are broken by the least `ties`."""
         keep, exclude, available = self._limits()
         n = self._count(keep, available)
         group = np.zeros(len(scores), dtype=int)
@@ -165,7 +165,7 @@ class BaseSelector(CandidateMixin, MemoryEstimateMixin, SelectorMixin, BaseEstim
         self._set_ranking(np.lexsort((ties, -scores, group)), n, scores)
 
     def _set_ranking(self, order: Indices, n: int, scores: Array) -> None:
-        """Record that the first `n` of all features in `order` are selected."""
+        """Store the ranking `order` and the selection of its first `n` features."""
         self.scores_, self.selected_ = scores, order[:n]
         self.support_ = np.zeros(len(order), dtype=bool)
         self.support_[self.selected_] = True
@@ -181,7 +181,7 @@ class BaseSelector(CandidateMixin, MemoryEstimateMixin, SelectorMixin, BaseEstim
         return where_true(X, self.support_, axis=1)
 
     def inverse_transform(self, X: Any) -> Any:
-        """Put the selected columns back into their places, zeros elsewhere.
+        """Put the selected columns back into their places, with zeros elsewhere.
 
         Parameters
         ----------

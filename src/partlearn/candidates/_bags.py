@@ -226,9 +226,9 @@ class BagRule:
         How often a label of the list occurs in the bag: at least once, at most once,
         or exactly once.
     stray : float or "auto", default="auto"
-        Chance that a label which no row of the bag has is on the list all the same, as
-        the name of a person outside the picture. "auto" estimates it, three times in
-        each call, from .03.
+        Chance that a label of no row of the bag is on the list, such as the name of a
+        person outside the picture. "auto" estimates it, three times in each call, from
+        .03.
 
     Attributes
     ----------
@@ -406,9 +406,9 @@ def bag_confidence(
         * "distinct": at most once;
         * "match": exactly once.
     stray : float or "auto", default="auto"
-        Chance that a label which no row of the bag has is on the list all the same, as
-        the name of a person outside the picture. "auto" estimates it. The rule
-        "distinct" does not use it.
+        Chance that a label of no row of the bag is on the list, such as the name of a
+        person outside the picture. "auto" estimates it. The rule "distinct" does not
+        use it.
 
     Returns
     -------

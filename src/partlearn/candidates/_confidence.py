@@ -130,13 +130,12 @@ def fitted_confidence(estimator: Any) -> NDArray[Any] | None:
     Parameters
     ----------
     estimator : fitted estimator or Pipeline
-        Of a pipeline the last step that has confidences counts: it saw the labels in
-        the space that the steps before it made.
+        For a pipeline, the last step with confidences is used.
 
     Returns
     -------
     F : ndarray of shape (n_samples, n_classes) or None
-        ``label_confidence_``; None where no step has it.
+        ``label_confidence_``; None if no step has it.
 
     Examples
     --------

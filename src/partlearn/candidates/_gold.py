@@ -36,7 +36,7 @@ class GoldQuality(NamedTuple):
     n_gold : int
         Number of rows whose true label is known.
     n_right : int
-        How many of these were right before their labels were known.
+        Number of these that were right before their labels were known.
     """
 
     accuracy: float

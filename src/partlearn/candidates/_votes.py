@@ -390,8 +390,7 @@ class VoteSummary:
     confusions : Confusions
         Counts behind :meth:`confusion`.
     quality : GoldQuality or None
-        Where true labels were given as `gold`: estimated share of right labels, with an
-        interval.
+        With `gold`: estimated share of right labels, with an interval.
     """
 
     label: NDArray[Any]

@@ -1,4 +1,4 @@
-"""What is wrong with my data, in plain words."""
+"""Find problems in partial-label data."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -51,8 +51,8 @@ def check(
     Parameters
     ----------
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        Data; missing values are allowed and reported. Columns of a table may hold
-        anything.
+        Data; missing values are allowed and reported. A table may have columns of any
+        kind.
     candidates : candidate labels, str or list of str, default=None
         Candidate sets in any form that ``check_candidates`` reads, or the columns of a
         table that hold them; empty sets are allowed and reported. None finds the column
@@ -133,7 +133,7 @@ default=None
 def _names(
     given: list[str] | None, things: NDArray[Any], argument: str, what: str
 ) -> list[str]:
-    """Names that were given, or else the things themselves as text."""
+    """Return the given names, or the things themselves as text."""
     if given is None:
         return [str(thing) for thing in things.tolist()]
     if len(given) != len(things):
@@ -179,7 +179,7 @@ def _check_table(
     bags: Any,
     tags: bool,
 ) -> DataReport:
-    """Check a table, and go on where something is wrong with a part of it."""
+    """Check a table; problems in one part do not stop the others."""
     chosen = tables.TableEncoder() if encoder is None else clone(encoder)
     if isinstance(truth, str):
         tables.check_names([truth], columns, "truth")
@@ -221,7 +221,7 @@ def _check_table(
 def _of_tags(
     report: DataReport, S: Mask, rows: Indices, names: list[str]
 ) -> list[Finding]:
-    """Findings about tags; `rows` are the numbers of their rows in the table."""
+    """Return findings about tags; `rows` are the numbers of their rows in the table."""
     everywhere = np.flatnonzero(S.all(axis=0))
     told = [*report.findings, *_findings.label_text_findings(S, names)]
     return [
@@ -232,7 +232,7 @@ def _of_tags(
 
 
 def _in_table(findings: Iterable[Finding], rows: Indices) -> list[Finding]:
-    """Findings about some rows of a table, by their numbers in the table."""
+    """Return findings about some rows of a table, by their numbers in the table."""
     return [
         replace(finding, rows=tuple(int(rows[r]) for r in finding.rows))
         for finding in findings
@@ -246,7 +246,7 @@ def _read_table(
     encoder: tables.TableEncoder,
     tags: bool,
 ) -> tuple[Any, Array | None, list[Finding]]:
-    """Labels and encoded features of a table, and what was wrong with either."""
+    """Return labels and encoded features of a table, and findings about either."""
     findings: list[Finding] = []
     evidence: Any = None
     names: list[str] = []
@@ -287,7 +287,7 @@ def _read_table(
 def _table_truth(
     truth: Any, S: Mask, names: list[str]
 ) -> tuple[Mask | None, list[Finding]]:
-    """True labels as a matrix, if all are known, and how they fit the sets."""
+    """Return true labels as a matrix, if all are known, and findings about them."""
     if several := tables.rows_of_several(truth):
         return None, list(make_findings("truth-several", several))
     place = {name: j for j, name in enumerate(names)}
@@ -304,7 +304,7 @@ def _table_truth(
 
 
 def _sets(candidates: Any) -> tuple[NDArray[Any], Mask]:
-    """Candidate matrix in which empty sets keep their rows."""
+    """Return the candidate matrix, including rows of empty sets."""
     matrix = isinstance(candidates, np.ndarray) and candidates.dtype == bool
     if matrix and candidates.shape[1:] == (1,):
         # Elsewhere one column is a vector of labels; here it is a single class.
@@ -317,7 +317,7 @@ def _sets(candidates: Any) -> tuple[NDArray[Any], Mask]:
 
 
 def _truth(truth: Any, classes: NDArray[Any], S: Mask) -> Mask:
-    """True labels as a matrix with the columns of the candidates."""
+    """Return true labels as a matrix with the columns of the candidates."""
     values = truth.toarray() if sp.issparse(truth) else np.asarray(truth)
     if len(values) != len(S):
         raise ValueError(f"truth has {len(values)} rows, candidates have {len(S)}.")
@@ -353,7 +353,7 @@ def _facts(X: Any, S: Mask, C: NDArray[np.int64], Y: Mask | None) -> dict[str, A
 
 
 def _difficulty(facts: dict[str, Any]) -> str:
-    """One word from set size and ambiguity degree, as a first expectation."""
+    """Summarize set size and ambiguity degree in one word."""
     share = (facts["mean_set_size"] - 1) / max(1, facts["n_classes"] - 1)
     degree = facts["ambiguity_degree"]
     if degree >= 0.99 or share > 0.5:
@@ -366,7 +366,7 @@ def _difficulty(facts: dict[str, Any]) -> str:
 
 
 def _memory(X: Any, q: int) -> dict[str, int]:
-    """Peak memory as each method states it for its default parameters."""
+    """Return the peak memory of each method with default parameters."""
     m, d = X.shape
     return {
         name: method.cls().memory_estimate(m, d, q)

@@ -1,4 +1,4 @@
-"""What is wrong with labels, features and columns: the conditions of the findings."""
+"""Findings about labels, features and columns."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -51,7 +51,7 @@ def ambiguity_degree(S: Mask, C: NDArray[np.int64], Y: Mask | None) -> float:
 def label_findings(
     S: Mask, C: NDArray[np.int64], names: list[str], several: bool, empty_breaks: bool
 ) -> Iterator[Finding]:
-    """Find what is wrong with the sets; `several` labels of a row may be true."""
+    """Find problems of the sets; `several` labels of a row may be true."""
     m, q = S.shape
     sizes = S.sum(axis=1)
     empty = np.flatnonzero(sizes == 0)
@@ -74,7 +74,7 @@ def label_findings(
 def bag_findings(
     S: Mask, bags: NDArray[Any] | None, Y: Mask | None
 ) -> Iterator[Finding]:
-    """Describe the bags; without any, say whether rows seem to come in bags."""
+    """Describe the bags; without any, report whether rows seem to come in bags."""
     if bags is None:
         pairs = equal_neighbors(S)
         if pairs.bags_likely:
@@ -148,7 +148,7 @@ def label_text_findings(S: Mask, names: Sequence[str]) -> Iterator[Finding]:
 
 
 def look_alikes(names: Sequence[str]) -> list[list[str]]:
-    """Groups of names that are the same without case, spaces and marks."""
+    """Return groups of names that are the same without case, spaces and marks."""
     groups: dict[str, list[str]] = {}
     for name in names:
         key = re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", name)).casefold()
@@ -157,7 +157,7 @@ def look_alikes(names: Sequence[str]) -> list[list[str]]:
 
 
 def column_findings(kinds: Mapping[str, ColumnKind]) -> Iterator[Finding]:
-    """Say what columns were taken for, where a reader may want to know."""
+    """Report the inferred kinds of columns that may be unexpected."""
     for kind in ("text", "date", "category", "id", "constant"):
         names = [name for name, column in kinds.items() if column.kind == kind]
         if kind in ("id", "constant"):
@@ -271,7 +271,7 @@ def group_lines(X: Any) -> NDArray[np.int64]:
 
 
 def _deviation(X: Any) -> NDArray[Any]:
-    """Standard deviation of each column, without densifying."""
+    """Return the standard deviation of each column, without densifying."""
     if sp.issparse(X):
         return np.sqrt(mean_variance_axis(X.astype(np.float64), axis=0)[1])
     with np.errstate(over="ignore", invalid="ignore"):  # values near the largest

@@ -1,4 +1,4 @@
-"""What a check found, as text, JSON and HTML."""
+"""Report of a check, as text, JSON and HTML."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -24,7 +24,7 @@ _SHOWN = 10  # rows or names that a finding lists
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing to know about a data set.
+    """Finding about a data set.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Finding:
         An error breaks learning or its evaluation; a warning makes results worse or
         misleading; a note is good to know.
     title : str
-        What was found, in one line.
+        The problem, in one line.
     advice : str
         Remedy.
     rows : tuple of int, default=()
@@ -42,7 +42,7 @@ class Finding:
     items : tuple of str, default=()
         Features or labels concerned (the first few of them, if many).
     count : int, default=0
-        How many rows, features or labels are concerned.
+        Number of rows, features or labels concerned.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Finding:
 
 @cache
 def _texts() -> dict[str, dict[str, str]]:
-    """Severity, title and advice of every finding."""
+    """Return severity, title and advice of every finding."""
     file = resources.files("partlearn.check") / "findings.toml"
     return tomllib.loads(file.read_text("utf-8"))
 
@@ -92,10 +92,10 @@ def make_findings(
     items: tuple[str, ...] = (),
     **words: Any,
 ) -> Iterator[Finding]:
-    """The finding of a code; none where it concerns no things.
+    """Return the finding of a code, if it concerns any things.
 
-    `things` are numbers of rows, or names; `rows` and `items` say what else to name.
-    None stands for the data as a whole. `words` are put into the title.
+    `things` are numbers of rows, or names; `rows` and `items` are further ones. None
+    stands for the data as a whole. `words` are inserted into the title.
     """
     text = _texts()[code]
     n = 0 if things is None else len(things)
@@ -131,7 +131,7 @@ class DataReport:
     Parameters
     ----------
     findings : list of Finding
-        What was found.
+        The findings.
     facts : dict
         Numbers about the data: sizes, mean set size, ambiguity degree and so on.
     memory : dict
@@ -158,7 +158,7 @@ class DataReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found that breaks learning."""
+        """Whether no finding breaks learning."""
         return all(f.severity != "error" for f in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
@@ -214,7 +214,7 @@ class DataReport:
         Returns
         -------
         text : str
-            A page; everything that comes from the data is escaped.
+            A page; all text from the data is escaped.
         """
         page = resources.files("partlearn.check") / "templates" / "page.html"
         return Template(page.read_text("utf-8")).substitute(
@@ -222,7 +222,7 @@ class DataReport:
         )
 
     def _parts(self) -> dict[str, str]:
-        """What pages and notebooks show, escaped."""
+        """Return the escaped parts of pages and notebooks."""
         facts = {_label(key): _show(value) for key, value in self.facts.items()}
         memory = ""
         if self._memory_matters():
@@ -243,7 +243,7 @@ class DataReport:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        """Show the findings in a notebook, without styles that would change it."""
+        """Show the findings in a notebook, without styles."""
         parts = self._parts()
         return (
             f"<div><p><strong>Data check:</strong> {parts['summary']}</p>"

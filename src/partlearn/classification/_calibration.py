@@ -1,4 +1,4 @@
-"""Probabilities of held-out rows, and what follows from them for new rows."""
+"""Calibration by the probabilities of held-out rows."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -26,12 +26,12 @@ class Abstention(NamedTuple):
     Attributes
     ----------
     threshold : float
-        Least probability of a label that is given; infinite where no threshold is
+        Least probability of a label that is predicted; infinite if no threshold is high
         enough.
     coverage : float
-        Share of held-out rows that are given a label.
+        Share of held-out rows that get a label.
     accuracy : float
-        Estimated accuracy of these labels; NaN where there are none.
+        Estimated accuracy of these labels; NaN without any.
     """
 
     threshold: float
@@ -50,7 +50,7 @@ class Calibration:
     evidence : ndarray of shape (n_rows, n_classes)
         Evidence for each label; zero outside the candidates.
     shares : ndarray of shape (n_rows, n_classes) or None
-        Shares of the votes or weights, where the labels are votes or weights.
+        Shares of the votes or weights; None for candidate sets.
     gold : ndarray of bool, shape (n_rows,) or None
         Rows of a random sample whose evidence is their true label.
     """
@@ -71,12 +71,12 @@ class Calibration:
         labels : Evidence
             Labels of the same rows.
         gold : ndarray of bool, shape (n_rows,), default=None
-            Rows of a random sample that `labels` knows the true label of.
+            Rows of a random sample whose true label is known in `labels`.
 
         Returns
         -------
         calibration : Calibration
-            With shares where `labels` are votes or weights.
+            With shares if `labels` are votes or weights.
         """
         shares = None
         if isinstance(labels, Votes):
@@ -87,7 +87,7 @@ class Calibration:
         return cls(np.clip(P, 0.0, 1.0).astype(np.float64), weights, shares, gold)
 
     def known_rows(self, coverage: float) -> int:
-        """Count the known rows that calibrate; none where they are too few."""
+        """Count the known rows that calibrate; zero if there are too few."""
         known = 0 if self.gold is None else int(self.gold.sum())
         return known if known >= rows_needed(coverage) else 0
 
@@ -120,7 +120,7 @@ class Calibration:
         Returns
         -------
         weights : ndarray of shape (n_rows, n_classes)
-            Rows sum to one, or to zero where they do not count.
+            Rows sum to one, or to zero if they are not used.
         """
         if calibrator == "confidence":
             return self.confidence()
@@ -164,7 +164,7 @@ class Calibration:
         Returns
         -------
         thresholds : ndarray of shape (n_classes,)
-            Zero where there are too few rows: every label is then in every set.
+            Zero if there are too few rows; every label is then in every set.
         """
         weights = self.row_weights(calibrator)
         q = weights.shape[1]
@@ -175,7 +175,7 @@ class Calibration:
         return np.full(q, one)
 
     def sets(self, P: NDArray[Any], coverage: float) -> Mask:
-        """Predict sets by "gold" where enough labels are known, else by "confidence".
+        """Predict sets by "gold" if enough labels are known, otherwise by "confidence".
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class Calibration:
         return probability_sets(P, self.thresholds(coverage, calibrator))
 
     def is_answered(self, P: NDArray[Any], accuracy: float) -> Mask:
-        """Return whether labels of new rows are certain enough for a wanted accuracy.
+        """Return whether labels of new rows are certain enough for a given accuracy.
 
         Parameters
         ----------
@@ -206,13 +206,13 @@ class Calibration:
         Returns
         -------
         answered : ndarray of bool, shape (n_samples,)
-            False where the model should abstain.
+            False if the model should abstain.
         """
         check_share(accuracy, "accuracy")
         return np.asarray(P.max(axis=1) >= self.abstention(accuracy).threshold)
 
     def abstention(self, accuracy: float) -> Abstention:
-        """Find the threshold for a wanted accuracy of the rows that get a label.
+        """Find the threshold for a given accuracy of the rows that get a label.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class Calibration:
         )
 
     def risk_coverage(self) -> RiskCoverage:
-        """Estimate the errors among the rows that are given a label, without truth.
+        """Estimate risk against coverage, without true labels.
 
         Returns
         -------
@@ -252,7 +252,7 @@ class Calibration:
 
 
 def conformal_threshold(p: Array, weight: Array, coverage: float) -> float:
-    """Return the least probability that enters a set of the wanted coverage.
+    """Return the least probability that enters a set of the given coverage.
 
     Source: PredictionSets, rule of the sets.
 
@@ -271,7 +271,7 @@ def conformal_threshold(p: Array, weight: Array, coverage: float) -> float:
     Returns
     -------
     threshold : float
-        Zero where the weights are too few: every value enters.
+        Zero if the sum of the weights is too small; every value enters then.
     """
     needed = (1 - coverage) * (weight.sum() + 1) - 1
     if needed < -ROUNDING:

@@ -1,4 +1,4 @@
-"""Any classifier of scikit-learn on candidate labels, cross-fitted."""
+"""Cross-fitted classifiers of other packages on candidate labels."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -78,13 +78,13 @@ class CandidateClassifier(BaseCandidateClassifier):
         Folds; every row must be in some test part. An integer makes shuffled folds that
         spread rare labels, and keep groups together where `groups` are given.
     max_iter : int, default=5
-        Number of rounds.
+        Number of iterations.
     bag_rule : {"cover", "distinct", "match"}, default="cover"
         How often a label of the list of a bag occurs among its rows, where `bags` are
         given: at least once, at most once, or exactly once.
     stray_rate : float or "auto", default="auto"
-        Chance that a label which no row of a bag has is on its list all the same.
-        "auto" estimates it; the rule "distinct" does not use it.
+        Chance that a label of no row of a bag is on its list. "auto" estimates it; the
+        rule "distinct" does not use it.
     random_state : int, RandomState or None, default=None
         Draws the folds, and seeds estimators that have no seed of their own.
     n_jobs : int or None, default=None
@@ -97,12 +97,12 @@ class CandidateClassifier(BaseCandidateClassifier):
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of each training row.
     feature_confidence_ : ndarray of shape (n_samples, n_classes)
-        What the last round's classifiers expect of each training row from its features
-        alone; rows sum to one.
+        Probabilities of each training row by its features, in the last iteration; held
+        out unless `cross_fit` is False. Rows sum to one.
     estimator_ : estimator
-        The clone fitted on all rows, where it is one.
+        The clone fitted on all rows, if there is only one.
     estimators_ : list of estimators
-        Clones fitted on all rows: one, or several on drawn labels where the estimator
+        Clones fitted on all rows: one, or several on drawn labels if the estimator
         takes no weights.
     vote_summary_ : VoteSummary or None
         If `y` are votes: the annotators, and the disagreement of features and votes.
@@ -110,7 +110,7 @@ class CandidateClassifier(BaseCandidateClassifier):
         Given or estimated stray rate; None without `bags`, and where the rule does not
         use it.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -124,20 +124,19 @@ class CandidateClassifier(BaseCandidateClassifier):
     Notes
     -----
     With evidence :math:`L` (for sets the candidate matrix), confidences start at
-    :math:`L` with rows scaled to sum to one. A round fits the classifier on every row
-    once per label of confidence at least 0.001, with the confidence as weight, and sets
-    :math:`F_{ij} \propto L_{ij} (P_{ij} + 0.001)`, where :math:`P` are the
+    :math:`L` with rows scaled to sum to one. An iteration fits the classifier on every
+    row once per label of confidence at least 0.001, with the confidence as weight, and
+    sets :math:`F_{ij} \propto L_{ij} (P_{ij} + 0.001)`, where :math:`P` are the
     probabilities of held-out rows. Votes are weighted again by :math:`P` after every
-    iteration. Where rows are in bags, these confidences are shared among the rows of
-    each bag by the rule `bag_rule` of :func:`~partlearn.candidates.bag_confidence`; the
-    stray rate is estimated again in every iteration. Folds are drawn over rows, not
-    over bags.
+    iteration. With bags, these confidences are shared among the rows of each bag by the
+    rule `bag_rule` of :func:`~partlearn.candidates.bag_confidence`; the stray rate is
+    estimated again in every iteration. Folds are drawn over rows, not over bags.
 
-    Without ``predict_proba`` the estimator needs ``decision_function``, of which the
-    softmax is taken. One whose `fit` has no ``sample_weight`` is fitted five times on
+    An estimator without ``predict_proba`` needs ``decision_function``; probabilities
+    are its softmax. If its `fit` has no ``sample_weight``, it is fitted five times on
     one label per row, drawn by the confidences, and the predictions are averaged. The
-    same holds for forests and bagging with ``cross_fit="oob"``, since a row that is
-    there twice would be in the bag of almost every tree.
+    same holds for forests and bagging with ``cross_fit="oob"``, since a repeated row
+    would be in the bootstrap sample of almost every tree.
 
     Cost: ``max_iter * cv + 1`` fits on as many rows as there are candidates.
 
@@ -212,8 +211,8 @@ class CandidateClassifier(BaseCandidateClassifier):
             the union of their candidates. A row without a bag (None, NaN) is a bag of
             its own.
         groups : array-like of shape (n_samples,), default=None
-            Groups of rows that belong together, such as pictures of one person; handed
-            to `cv`, so that rows of a group say nothing about each other.
+            Groups of rows that belong together, such as pictures of one person. They
+            are passed to `cv`, so that rows of a group are held out together.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -248,7 +247,7 @@ class CandidateClassifier(BaseCandidateClassifier):
         return self
 
     def _checked_rows(self, X: Any, *, reset: bool) -> Any:
-        """Rows that can be indexed; all else is the estimator's business."""
+        """Return rows that can be indexed, otherwise unchecked."""
         if _are_texts(X):
             return X
         if hasattr(X, "columns"):
@@ -267,7 +266,7 @@ class CandidateClassifier(BaseCandidateClassifier):
         return RandomForestClassifier() if self.estimator is None else self.estimator
 
     def _estimator(self) -> Any:
-        """What to fit: the estimator given, out-of-bag predictions turned on."""
+        """Return the estimator to fit, with out-of-bag predictions if required."""
         estimator = self._given()
         last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
         if isinstance(last, (CalibratedClassifierCV, StackingClassifier)):
@@ -320,7 +319,7 @@ class CandidateClassifier(BaseCandidateClassifier):
         folds: list[Fold],
         rng: RandomState,
     ) -> Array:
-        """What the features of each row say of its label."""
+        """Return the held-out probabilities of each row."""
         if self.cross_fit == "oob":
             model = fit_soft(estimator, X, F, weight, _seed(rng), draw=True)
             return model.out_of_bag()
@@ -355,7 +354,7 @@ class CandidateClassifier(BaseCandidateClassifier):
         return fitted[0]
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probability of each class.
+        """Predict the probability of each class.
 
         Parameters
         ----------
@@ -379,7 +378,7 @@ class CandidateClassifier(BaseCandidateClassifier):
 
 
 def _are_texts(X: Any) -> bool:
-    """Whether the rows are documents, for a pipeline that makes features of them."""
+    """Whether the rows are documents, for a pipeline with a vectorizer."""
     flat = isinstance(X, (list, tuple)) or getattr(X, "ndim", 2) == 1
     return flat and isinstance(next(iter(X), None), str)
 
@@ -387,7 +386,7 @@ def _are_texts(X: Any) -> bool:
 def _held_out(
     estimator: Any, X: Any, F: Array, weight: Array | None, fold: Fold, seed: int
 ) -> Array:
-    """Confidences of the test rows by a model fitted on the training rows.
+    """Return confidences of the test rows by a model fitted on the training rows.
 
     Source: CandidateClassifier, out-of-fold probabilities.
     """

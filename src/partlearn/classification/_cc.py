@@ -16,9 +16,9 @@ from partlearn.classification._score_models import (
 class CC(BaseLikelihoodClassifier):
     """Classifier-consistent risk: maximize the likelihood of the candidate sets.
 
-    The loss of a row is the negative logarithm of the probability that the model gives
-    to its candidates together. This is the likelihood of candidate labels. It is
-    consistent if the false candidates are drawn uniformly.
+    The loss of a row is the negative log-likelihood of its candidate set, the logarithm
+    of the summed probability of its candidates. It is consistent if the false
+    candidates are drawn uniformly.
 
     Parameters
     ----------

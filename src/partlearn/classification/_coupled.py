@@ -40,8 +40,8 @@ class CoupledClassifier(BaseCandidateClassifier):
         Classifier for candidate labels.
     pass_confidence : bool, default=False
         Whether the classifier starts from the reducer's ``label_confidence_`` instead
-        of treating all candidates alike. Needs a classifier whose `fit` takes
-        ``confidence``: PLKNN, PLSVM, IPAL, SURE, PLAGGD do, PLECOC does not.
+        of uniform confidences. The `fit` of the classifier must take ``confidence``, as
+        in PLKNN, PLSVM, IPAL, SURE and PLAGGD, but not PLECOC.
 
     Attributes
     ----------
@@ -66,9 +66,9 @@ class CoupledClassifier(BaseCandidateClassifier):
     with reducers that saw all rows; see
     :func:`partlearn.model_selection.cross_validate` and its ``protocol``.
 
-    The papers leave passing the confidences on as future work. Measured after CENDA it
-    helps PLKNN and PLSVM, hardly changes IPAL, SURE and PLAGGD, and never hurt
-    significantly; the user guide has the table. The default is the papers' method.
+    The papers leave passing the confidences as future work. After CENDA it improves
+    PLKNN and PLSVM, hardly changes IPAL, SURE and PLAGGD, and was never significantly
+    worse; the user guide has the table. The default is the papers' method.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class CoupledClassifier(BaseCandidateClassifier):
         Returns
         -------
         scores : ndarray of shape (n_samples, n_classes) or (n_samples,)
-            As the classifier gives them.
+            As from the classifier.
         """
         Z = self._reduce(X)
         return self.classifier_.decision_function(Z)
@@ -210,5 +210,5 @@ class CoupledClassifier(BaseCandidateClassifier):
 
 
 def _named(X: Any, checked: Any) -> Any:
-    """The data frame itself, whose names the reducer may ask for, or checked rows."""
+    """Return the data frame itself, for a reducer that uses names, or checked rows."""
     return X if hasattr(X, "columns") else checked

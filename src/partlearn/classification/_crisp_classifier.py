@@ -41,10 +41,10 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
         Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
         Number of rows, drawn once, among which neighbors are searched, those of new
-        rows, too. "auto" is all of up to 25,000 rows and 4,000 of more, None all. Where
-        they are fewer than all, neighbors in the embeddings are searched once more at
-        the end among all training rows, in cells, for experts whose log-linear weight
-        exceeds .05. Not used with `search`.
+        rows, too. "auto" is all of up to 25,000 rows and 4,000 of more, None all. With
+        fewer than all, neighbors in the embeddings are searched once more at the end
+        among all training rows, in cells, for experts whose log-linear weight exceeds
+        .05. Not used with `search`.
     max_iter : int, default=10
         Maximum number of iterations.
     tol : float, default=0.01
@@ -107,11 +107,12 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
     objective_ : ndarray of shape (n_iter_,)
         Mean log-likelihood of the candidate sets, after each iteration.
     cross_fitted_ : list of ndarray of shape (n_samples, n_directions)
-        Where the training rows lie in each geometry by regressions fitted without them.
+        Embedding of the training rows in each geometry, by regressions fitted without
+        them.
     reducer_ : KernelCRISP
         The embedding of the same fit, as a reducer.
     model_ : PooledModel
-        The fit itself.
+        The fitted model.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -124,15 +125,15 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
 
     Notes
     -----
-    A method of this library, without a paper; the user guide gives its formulas, what
-    was measured, and where it does not win. Held-out scores of a row do not depend on
-    its own labels; the rotation of the scores and the weights of the pool, a handful of
-    numbers, see all rows.
+    A method of this library, without a paper. The user guide has its formulas and
+    measurements, and where other methods are better. Held-out scores of a row do not
+    depend on its own labels; the rotation of the scores and the weights of the pool, a
+    handful of numbers, see all rows.
 
     The data are standardized inside; the maths is done in float64. Exact kernels need
     two eigenproblems of the size of the rows, O(m^3), and about four arrays of m x m
-    numbers; L landmarks O(m L^2) and about three of m x L. What would not fit into
-    memory is refused before it is tried. Sparse data of up to 2,000 columns are made
+    numbers; L landmarks O(m L^2) and about three of m x L. A fit that would not fit
+    into memory raises an error at once. Sparse data of up to 2,000 columns are made
     dense; of wider ones the linear geometry stays sparse and the kernels see the 500
     leading singular directions.
 
@@ -220,7 +221,7 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probability of each class by the pooled experts.
+        """Predict the probability of each class by the pooled experts.
 
         Parameters
         ----------

@@ -48,7 +48,7 @@ class IPAL(BaseCandidateClassifier):
     Parameters
     ----------
     n_neighbors : int, default=10
-        Number of neighbors that rebuild a row.
+        Number of neighbors that reconstruct a row.
     alpha : float, default=0.95
         Share of a confidence that comes from the neighbors, below 1; the rest
         always comes from the start.
@@ -57,8 +57,8 @@ class IPAL(BaseCandidateClassifier):
     tol : float, default=1e-4
         Stop when the spectral norm of the change of the confidences is below `tol`.
     restrict_to_neighbors : bool, default=False
-        Whether to predict only labels that some neighbor has. The authors' program
-        may in rare cases prefer a label that none has.
+        Whether to predict only labels of the neighbors. In rare cases the authors'
+        program predicts another label.
     n_jobs : int, default=None
         Threads of the neighbor search; the result does not depend on it.
 
@@ -80,14 +80,14 @@ class IPAL(BaseCandidateClassifier):
 
     See Also
     --------
-    PLKNN : Plain votes of neighbors.
+    PLKNN : Weighted sums over neighbors.
 
     Notes
     -----
     As in the authors' program, and unlike the paper, every row is scaled to unit
-    length first. Standardize the features before. A query that none of its neighbors
-    helps to rebuild gets the label of the nearest one (the program: the first label).
-    A label that is no row's candidate is never predicted.
+    length first. Standardize the features before. A query that its neighbors cannot
+    reconstruct gets the label of the nearest one (in the program: the first label). A
+    label that is not a candidate of any row is never predicted.
 
     The weights cost one neighbor search and m least squares problems of size
     `n_neighbors`. An iteration of propagation touches only the candidates: O(c k) for c
@@ -188,8 +188,8 @@ class IPAL(BaseCandidateClassifier):
         Returns
         -------
         P : ndarray of shape (n_samples, n_classes)
-            Inverse residuals, scaled to sum to one. They order the classes; they are
-            no calibrated probabilities.
+            Inverse residuals, scaled to sum to one. They rank the classes, but are not
+            calibrated.
         """
         R = -self._scores(X)
         exact = R == 0
@@ -273,7 +273,7 @@ def correct_class_mass(F: Array, start: Array) -> Array:
 
 
 def residuals(length: Array, G: Array, b: Array, w: Array, labels: Indices) -> Array:
-    """Measure what the neighbors of one label leave of each query.
+    """Return the reconstruction error of each query from the neighbors of one label.
 
     Source: IPAL, prediction.
 

@@ -1,4 +1,4 @@
-"""What CC, PRODEN and CLPL share: scores, standardization, choice of the penalty."""
+"""Base class of CC, PRODEN and CLPL: scores, standardization, choice of the penalty."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -38,9 +38,9 @@ _FOLDS = 5
 class BaseLikelihoodClassifier(BaseScoreClassifier):
     """Classifier whose scores minimize a loss under candidate labels.
 
-    A subclass writes ``_loss(F)``, which maps scores to the mean loss and its gradient,
-    or ``_fit_linear``; one that offers a hidden layer also writes ``_batch_loss(F)``,
-    which takes the indices of the rows too.
+    A subclass implements ``_loss(F)``, which maps scores to the mean loss and its
+    gradient, or ``_fit_linear``. With a hidden layer, it also implements
+    ``_batch_loss(F)``, which takes the indices of the rows too.
     """
 
     _parameter_constraints = PARAMETERS | {
@@ -81,12 +81,12 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
 
     @property
     def coef_(self) -> NDArray[Any]:
-        """Weights of the features, (n_classes, n_features), of a linear model."""
+        """Weights of the features of a linear model, (n_classes, n_features)."""
         return self._only_layer("coef").T
 
     @property
     def intercept_(self) -> NDArray[Any]:
-        """Intercepts, (n_classes,), of a linear model."""
+        """Intercepts of a linear model, (n_classes,)."""
         return self._only_layer("intercept")
 
     def _only_layer(self, name: str) -> NDArray[Any]:
@@ -98,7 +98,7 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         return np.asarray(layers[0])
 
     def _train(self, X: Any, F: Array, lam: float) -> Layers:
-        """Fit on standardized rows; the result takes rows in their own units."""
+        """Fit on standardized rows; the result takes rows in the units of the data."""
         matrix, mean, scale = standardize(X)
         if getattr(self, "hidden_layer_size", None) is None:
             W, b = self._fit_linear(matrix, F, lam)
@@ -112,7 +112,7 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
     def _fit_linear(
         self, matrix: Standardized, F: Array, lam: float
     ) -> tuple[Array, Array]:
-        """Minimize ``_loss(F)`` from zero, where all candidates of a row are alike."""
+        """Minimize ``_loss(F)`` from zero, with equal scores of all candidates."""
         W, b, value, self.n_iter_, settled = fit_linear(
             matrix,
             self._loss(F),
@@ -146,11 +146,11 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         return layers
 
     def _final_confidence(self, X: Any, F: Array) -> Array:
-        """Confidence in the candidates after the fit."""
+        """Return the confidence in the candidates after the fit."""
         return posterior(self._raw_scores(X), F)
 
     def _choose_penalty(self, X: Any, F: Array) -> float:
-        """Penalty under which held-out candidate sets are most likely."""
+        """Choose the penalty with the largest likelihood of held-out candidate sets."""
         m = len(F)
         fold = np.random.RandomState(0).permutation(m) % min(_FOLDS, m)
         if fold.max() == 0:

@@ -76,7 +76,7 @@ class PLAGGD(BaseRidgeClassifier):
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of each training row.
     graph_ : CSR array of shape (n_samples, n_samples)
-        Weights that rebuild each training row from its neighbors.
+        Weights that reconstruct each training row from its neighbors.
     n_iter_ : int
         Number of iterations.
     sigma_ : float
@@ -94,15 +94,15 @@ class PLAGGD(BaseRidgeClassifier):
 
     Notes
     -----
-    As in the authors' program, the graph is built on rows of unit length, its
-    neighbors stay the same while its weights adapt, and the regression has an
-    intercept, which the paper forgot. The confidences are found by accelerated
-    projected gradient on the candidates alone, where the program sets up a quadratic
-    problem of m q variables; the first one may have several solutions, and then the
-    result may differ in them. Standardize the features first.
+    As in the authors' program, the graph is built on rows of unit length, its neighbors
+    do not change while its weights adapt, and the regression has an intercept, which
+    the paper omits. The confidences are found by accelerated projected gradient on the
+    candidates only, instead of a quadratic program of m q variables. The first of these
+    problems may have several solutions, so that results may differ. Standardize the
+    features first.
 
     One Cholesky factor of m x m numbers serves all iterations. With landmarks the fit
-    needs O(m L) memory and the model is another one; the user guide shows measurements.
+    needs O(m L) memory and is another model; the user guide has measurements.
 
     References
     ----------
@@ -167,8 +167,8 @@ class PLAGGD(BaseRidgeClassifier):
             :func:`partlearn.candidates.check_evidence`. The published method has no
             weights and votes.
         confidence : array-like of shape (n_samples, n_classes), default=None
-            Labeling confidences to start from instead of those that the first graph
-            gives, for example ``label_confidence_`` of a reducer.
+            Initial confidences instead of those of the first graph, for example
+            ``label_confidence_`` of a reducer.
 
         Returns
         -------
@@ -211,7 +211,7 @@ def smooth_confidence(
     target: NDArray[Any] | None = None,
     mu: float = 1.0,
 ) -> Array:
-    """Confidences that agree along a graph and stay near a target.
+    """Compute confidences that are smooth on a graph and near a target.
 
     Source: PLAGGD, problem of the confidences.
 

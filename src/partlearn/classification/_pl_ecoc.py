@@ -1,4 +1,4 @@
-"""PL-ECOC: error-correcting output codes, free of disambiguation."""
+"""PL-ECOC: error-correcting output codes without disambiguation."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -41,7 +41,7 @@ class PLECOC(BaseScoreClassifier):
     """Error-correcting output codes for candidate labels.
 
     Each column of the code divides the labels in two. Each binary task uses the rows
-    whose candidates all fall on one side; the other rows are left out. No row has to be
+    whose candidates all fall on one side; the other rows are left out. No label is
     disambiguated.
 
     Parameters
@@ -59,9 +59,9 @@ class PLECOC(BaseScoreClassifier):
         Kernel coefficient of the default machine; "auto" is one over the number of
         features.
     max_samples : int or None, default=25000
-        Maximum number of rows that the default machines learn from, drawn at random,
-        since their time grows with the square of the rows; None is all. Other machines
-        are given all rows.
+        Maximum number of training rows of the default machines, drawn at random, since
+        their time grows with the square of the rows; None is all. Other machines use
+        all rows.
     max_tries : int, default=10000
         Maximum number of columns drawn, with more than 12 classes.
     memory_limit : float, default=4.0
@@ -78,8 +78,8 @@ class PLECOC(BaseScoreClassifier):
     code_ : ndarray of shape (n_classes, n_columns)
         The sides, -1 and 1, of each class in each column.
     performance_ : ndarray of shape (n_classes, n_columns)
-        How often each machine is right on the rows with the class among their
-        candidates; rows sum to one.
+        Accuracy of each machine on the rows with the class among their candidates; rows
+        are scaled to sum to one.
     estimators_ : list
         The fitted machines of `estimator`; empty for the default.
     classes_ : ndarray of shape (n_classes,)
@@ -97,18 +97,18 @@ class PLECOC(BaseScoreClassifier):
     -----
     A column and its complement are the same problem, so only one of them is used. With
     up to 12 classes all columns are tried in random order, so that the code is shorter
-    than asked for only where no more valid columns exist. A label that is no row's
-    candidate scores minus infinity and is never predicted.
+    than `code_length` only if no more valid columns exist. A label that is not a
+    candidate of any row scores minus infinity and is never predicted.
 
     The papers that use PL-ECOC do not state kernel and cost; the defaults are LIBSVM's,
     which fit the published figures best on one of two data sets that were tried. Large
     candidate sets leave few valid columns: lower `min_size` then, or use another
     learner. Standardize the features first, since `gamma` does not adapt to their
-    scale: on the pixels of digits the accuracy is .12 as they are and .84 standardized.
-    Where rows are too far apart for the kernel, a warning is raised.
+    scale: on the pixels of digits the accuracy is .12 without and .84 with
+    standardization. A warning is raised if rows are too far apart for the kernel.
 
-    The code is drawn class by class: another order of the classes, or of the rows on
-    which a column is tried, is another code.
+    The code is drawn class by class, and depends on the order of the classes and of the
+    rows.
 
     References
     ----------
@@ -273,7 +273,7 @@ class PLECOC(BaseScoreClassifier):
         return m if self.estimator is None and 8 * m**2 <= limit else 0
 
     def _outputs(self, X: Any) -> Array:
-        """Real outputs of the machines, one column each."""
+        """Return real outputs of the machines, one column each."""
         if not self.estimators_:
             return self._machines(X)
         return np.stack([_output(machine, X) for machine in self.estimators_], axis=1)
@@ -286,7 +286,7 @@ class PLECOC(BaseScoreClassifier):
 
 
 def nearest_similarity(X: Any, gamma: float) -> float:
-    """Kernel between a row and the one nearest to it: the median of a hundred rows.
+    """Return the median kernel between a row and its nearest one, over a hundred rows.
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def draw_code(
 def _trials(
     q: int, max_tries: int, rng: np.random.RandomState
 ) -> Iterator[NDArray[np.int8]]:
-    """Blocks of columns to try: all there are, where they are few, or random ones."""
+    """Yield blocks of columns to try: all columns if they are few, or random ones."""
     if q <= _FEW_CLASSES:
         numbers = rng.permutation(2 ** (q - 1) - 1)  # one more would be all ones
         bits = numbers >> np.arange(q - 1)[:, None] & 1
@@ -362,7 +362,7 @@ def _trials(
 
 
 def column_sides(S: Mask, code: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Side of each row in each column: 1, -1, or 0 where its candidates are split.
+    """Return the side of each row in each column: 1, -1, or 0 for split candidates.
 
     Source: PLECOC, binary training sets.
     """
@@ -375,7 +375,7 @@ def column_sides(S: Mask, code: NDArray[np.int8]) -> NDArray[np.int8]:
 def _dual_column(
     machine: SVC, data: Any, side: NDArray[np.int8]
 ) -> tuple[Array, float]:
-    """Train on one column; coefficients over all training rows, and the offset."""
+    """Train on one column; return coefficients of all training rows, and the offset."""
     rows = np.flatnonzero(side)
     shared = machine.kernel == "precomputed"
     part = data[np.ix_(rows, rows)] if shared else data[rows]
@@ -393,7 +393,7 @@ def _fit_side(estimator: Any, X: Any, side: NDArray[np.int8]) -> Any:
 
 
 def _output(machine: Any, X: Any) -> Array:
-    """Real output, positive on the side of 1."""
+    """Return the real output, positive on the side of 1."""
     if hasattr(machine, "decision_function"):
         return np.asarray(machine.decision_function(X), dtype=np.float64)
     if hasattr(machine, "predict_proba"):
@@ -405,7 +405,7 @@ def _output(machine: Any, X: Any) -> Array:
 
 
 def performance(outputs: Array, code: NDArray[np.int8], S: Mask) -> Array:
-    """Share of right outputs on the rows of each label, scaled to sum to one.
+    """Return shares of right outputs on the rows of each label, scaled to sum to one.
 
     Source: PLECOC, performance matrix.
 
@@ -421,7 +421,7 @@ def performance(outputs: Array, code: NDArray[np.int8], S: Mask) -> Array:
 
 
 def decoding_loss(outputs: Array, code: NDArray[np.int8], weights: Array) -> Array:
-    """Exponential loss of each label, ``sum_l weights_jl exp(-f_l code_jl)``.
+    """Return the exponential loss ``sum_l weights_jl exp(-f_l code_jl)`` of each label.
 
     Source: PLECOC, decoding.
     """

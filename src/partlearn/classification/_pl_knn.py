@@ -1,4 +1,4 @@
-"""PL-KNN: nearest neighbors vote with their whole candidate sets."""
+"""PL-KNN: classify by the candidate sets of the nearest neighbors."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -40,16 +40,16 @@ class PLKNN(BaseCandidateClassifier):
     n_neighbors : int, default=10
         Number of neighbors; at most the number of training rows.
     n_reference : int, "auto" or None, default="auto"
-        Number of training rows, drawn once, that are neighbors of new ones. "auto" is
-        all of up to 25,000 rows and 25,000 of more, None all. Where they are fewer than
-        all, the neighbors that disambiguate dense training rows are searched in cells.
+        Number of training rows, drawn once, among which neighbors of new rows are
+        searched. "auto" is all for up to 25,000 rows and 25,000 above, None is all.
+        With fewer than all, neighbors of dense training rows are searched in cells.
     weights : {"distance", "rank", "uniform"}, default="distance"
         "distance": one minus the neighbor's share of the summed distances; "rank":
-        ``k - a + 1`` for the a-th nearest; "uniform": all alike.
+        ``k - a + 1`` for the a-th nearest; "uniform": equal weights.
     variant : {"clean", "lab"}, default="clean"
         "clean" is the method as described. "lab" reproduces the program behind the
-        published figures: the nearest training row of a query is passed over and the
-        remaining ones take the weights of their predecessors.
+        published figures: the nearest training row of a query is skipped, and the
+        others get the weights of their predecessors.
     n_jobs : int, default=None
         Threads of the neighbor search; the result does not depend on it.
 
@@ -67,7 +67,7 @@ class PLKNN(BaseCandidateClassifier):
 
     See Also
     --------
-    partlearn.decomposition.CENDA : A reducer to put in front of it.
+    partlearn.decomposition.CENDA : Reducer for the rows of PL-KNN.
 
     Notes
     -----
@@ -75,10 +75,10 @@ class PLKNN(BaseCandidateClassifier):
     Euclidean and depend on the scale of the features: standardize first. Prediction
     costs O(n m d) for n queries and m training rows, in blocks of bounded memory.
 
-    Training rows that are equally far share the places that they take: each has the
-    weight that it would have on average if k of them were drawn by lot, so that the
-    order of the rows and rounding do not matter. Of more than 1024 the first ones
-    share. "lab" takes those that come first in the data, as the program does.
+    Training rows at the same distance share their ranks: each has its expected weight
+    if ties are broken at random, so that the order of the rows and rounding do not
+    matter. Of more than 1024 tied rows the first ones share. "lab" takes the first rows
+    in the data, as the program does.
 
     References
     ----------
@@ -193,10 +193,10 @@ class PLKNN(BaseCandidateClassifier):
         return self._nearest_votes(find, voters, known.shape[0])
 
     def _nearest_votes(self, find: Any, votes: Any, most: int) -> NDArray[Any]:
-        """Weighted votes of the nearest of `most` rows; equally near ones share places.
+        """Sum the labels of the nearest of `most` rows; equally near ones share ranks.
 
-        Each gets the mean weight of the ranks that they take together, also of those
-        beyond the last that votes: what it would get on average if lots were drawn.
+        Tied rows get the mean weight of the ranks they occupy, also beyond the last one
+        with a weight. This is the expected weight if ties are broken at random.
         """
         k, kind = self.n_neighbors, self.weights
         near, _ = tie_tolerance(self._X)
@@ -206,7 +206,7 @@ class PLKNN(BaseCandidateClassifier):
         return shared_votes(find, votes, k, near, kind)
 
     def _training_votes(self) -> NDArray[Any]:
-        """Votes of the neighbors of each training row, itself excluded."""
+        """Sum the labels of the neighbors of each training row."""
         X = self._X
         if self._reference is None or issparse(X) or not is_numpy(X):
             find = partial(some_neighbors, X, n_jobs=self.n_jobs)
@@ -219,9 +219,9 @@ class PLKNN(BaseCandidateClassifier):
     def label_confidence_(self) -> NDArray[Any]:
         """Confidences of the training rows, from their own neighbors.
 
-        The sums over the neighbors of each row, itself excluded, inside its candidate
-        set and scaled to sum to one; uniform over the candidates where none votes.
-        Needs a neighbor search of the training rows, hence computed on first access.
+        Sums over the neighbors of each row, without the row itself, restricted to its
+        candidates and scaled to sum to one; uniform if all sums are zero. Computed on
+        first access, since it needs a neighbor search of the training rows.
         """
         check_is_fitted(self)
         if self._in_blocks:

@@ -45,15 +45,15 @@ class PLSVM(BaseScoreClassifier):
     lam : float, default=1.0
         Weight of the squared norm of the coefficients beside the mean hinge loss.
     variant : {"clean", "lab"}, default="clean"
-        When to stop: "clean" watches the objective. "lab" repeats the program behind
-        the published figures, which watches a sum with the spectral norm of the
-        coefficients, not squared. The steps are the same.
+        Stopping rule: "clean" uses the objective. "lab" repeats the program behind the
+        published figures, which uses a sum with the spectral norm of the coefficients,
+        not squared. The steps are the same.
     init : "random" or array-like of shape (n_classes, n_features), default="random"
         Start: uniform numbers in [0, 1), or given coefficients.
     standardize : bool or None, default=None
-        Whether to bring all columns to mean zero and variance one first. None does,
-        except with ``variant="lab"`` or a given `init`, which mean the features as they
-        are.
+        Whether to standardize the columns first. None standardizes, except with
+        ``variant="lab"`` or a given `init`, which apply to the features without
+        scaling.
     max_iter : int, default=1000
         Maximum number of sub-gradient steps.
     tol : float, default=None
@@ -65,7 +65,7 @@ class PLSVM(BaseScoreClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
-        Weights of the features, standardized ones if they are; there is no intercept.
+        Weights of the (standardized) features; there is no intercept.
     mean_, scale_ : ndarray of shape (n_features,)
         Mean and scale of the training rows; zero and one without standardization.
     objective_ : ndarray of shape (`n_iter_`,)
@@ -81,29 +81,27 @@ class PLSVM(BaseScoreClassifier):
 
     See Also
     --------
-    PLSVMCV : Chooses `lam` without knowing the truth.
+    PLSVMCV : Chooses `lam` without true labels.
 
     Notes
     -----
     The objective is ``lam / 2 ||W||^2`` plus the mean of ``max(0, 1 - a + b)``, where a
     is a row's largest score among its candidates and b the largest among the others.
-    It is not convex: the start matters, a little for standardized features, and much
-    where rows are far from the origin, so that the margin of one is soon kept and the
-    penalty decides nothing. On digits with three false candidates, four starts give
-    .81 to .87 standardized, and .60 to .78 on the pixels as they are. Steps are those
-    of Pegasos, on all rows at once, with projection onto the ball of radius
-    ``1 / sqrt(lam)``.
+    It is not convex, so that the start matters: a little for standardized features, and
+    much for rows far from the origin, whose margins soon exceed one. On digits with
+    three false candidates, four starts give .81 to .87 with standardization, and .60 to
+    .78 on the raw pixels. Steps are those of Pegasos, on all rows at once, with
+    projection onto the ball of radius ``1 / sqrt(lam)``.
 
-    Confidences passed to `fit` enter as ``log`` beside the candidates' scores, relative
-    to the row's largest: a candidate that is believed less has to earn its place by
-    score. Uniform confidences change nothing.
+    The logarithm of confidences passed to `fit`, relative to the largest of the row, is
+    added to the scores of the candidates. Uniform confidences change nothing.
 
-    A label that is no row's candidate scores minus infinity and is never predicted. A
-    step costs two products of size m x d x q. Sparse data stay sparse. Without
-    `standardize`, a warning is raised if one feature is a hundred times the size of the
-    usual one.
+    A label that is not a candidate of any row scores minus infinity and is never
+    predicted. A step costs two products of size m x d x q. Sparse data stay sparse.
+    Without `standardize`, a warning is raised if a feature is a hundred times as large
+    as the median one.
 
-    The start is drawn class by class: another order of the classes is another start.
+    The start is drawn class by class, and depends on the order of the classes.
 
     References
     ----------
@@ -195,7 +193,7 @@ class PLSVM(BaseScoreClassifier):
         return self
 
     def _scaled(self, X: Any) -> Any:
-        """Set the standardization; rows that products are taken with."""
+        """Set the standardization, and return the standardized rows."""
         wanted = self.standardize
         if wanted is None:
             wanted = self.variant == "clean" and isinstance(self.init, str)
@@ -233,7 +231,7 @@ class PLSVM(BaseScoreClassifier):
 
 
 def uneven_units(X: Any) -> float:
-    """Size of the largest feature over the median one; sizes are root mean squares."""
+    """Return the ratio of the largest to the median root mean square of features."""
     mean, std = column_moments(X)
     size = np.hypot(mean, std)
     size = size[size > 0]
@@ -241,7 +239,7 @@ def uneven_units(X: Any) -> float:
 
 
 def handicap(confidence: Any, S: Mask, dtype: Any) -> NDArray[Any] | None:
-    """Log confidences relative to the row's largest, minus infinity outside `S`."""
+    """Return log confidences relative to the row's largest."""
     if confidence is None:
         return None
     F = initial_confidence(confidence, S, dtype)
@@ -260,7 +258,7 @@ def fit_margin(
     max_iter: int = 1000,
     tol: float = 1e-4,
 ) -> tuple[NDArray[Any], Array, bool]:
-    """Projected sub-gradient descent on the partial-label hinge loss.
+    """Minimize the partial-label hinge loss by projected sub-gradient descent.
 
     Source: PLSVM, objective and its sub-gradient steps.
 
@@ -277,7 +275,7 @@ def fit_margin(
     penalty : ndarray of shape (m, q), default=None
         Added to the scores of the candidates.
     lab : bool, default=False
-        Which value to watch, see :class:`PLSVM`.
+        Value of the stopping rule, see :class:`PLSVM`.
     max_iter : int, default=1000
         Maximum number of iterations.
     tol : float, default=1e-4
@@ -290,7 +288,7 @@ def fit_margin(
     trace : ndarray of shape (n_iter,)
         The watched value at each step.
     settled : bool
-        Whether the descent stopped by itself.
+        Whether the descent converged.
     """
     m, q = S.shape
     rows = np.arange(m)

@@ -29,19 +29,19 @@ _SMOOTHING = 1e-3  # confidence that every class keeps
 
 
 def for_candidates(estimator: Any, random_state: Any = None) -> Any:
-    """Put a classifier of single labels into a CandidateClassifier.
+    """Wrap a classifier of single labels in a CandidateClassifier.
 
     Parameters
     ----------
     estimator : classifier
         Of this library or of another one.
     random_state : int, RandomState or None, default=None
-        That of the CandidateClassifier.
+        Seed of the CandidateClassifier.
 
     Returns
     -------
     classifier : classifier
-        One whose `fit` takes candidate labels.
+        Its `fit` takes candidate labels.
     """
     last = estimator
     while isinstance(last, Pipeline):  # its own tag is for one label
@@ -212,7 +212,7 @@ class PooledClassifier(BaseCandidateClassifier):
         return log_linear_pool(experts, self.weights_)
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probabilities of the pooled classifiers.
+        """Predict the probabilities of the pooled classifiers.
 
         Parameters
         ----------

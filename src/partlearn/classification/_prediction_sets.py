@@ -1,4 +1,4 @@
-"""Prediction sets calibrated on candidate labels, and when to abstain."""
+"""Prediction sets calibrated on candidate labels."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -51,7 +51,7 @@ class PredictionSets(BaseCandidateClassifier):
         Learner for candidate labels; other classifiers are put into a
         :class:`CandidateClassifier`.
     coverage : float, default=0.9
-        Wanted share of sets that hold the true label.
+        Share of sets that shall contain the true label.
     calibrator : {"confidence", "gold", "all", "any", "votes"}, default="confidence"
         How candidate labels stand for the true ones:
 
@@ -78,8 +78,8 @@ class PredictionSets(BaseCandidateClassifier):
         is then fitted on all rows: better with few rows, but no calibrator keeps a
         strict guarantee.
     per_class : bool, default=False
-        Whether the coverage is to hold for the rows of each true class. For
-        "confidence", "gold" and "votes".
+        Whether to calibrate for each true class separately. For "confidence", "gold"
+        and "votes".
     random_state : int, RandomState or None, default=None
         Draws the rows that calibrate.
     n_jobs : int or None, default=None
@@ -94,8 +94,8 @@ class PredictionSets(BaseCandidateClassifier):
     calibration_ : Calibration
         Held-out probabilities and evidence of the rows that calibrate.
     thresholds_ : ndarray of shape (n_classes,) or dict
-        Least probability with which each label enters a set; by subgroup where `fit`
-        was given subgroups.
+        Least probability with which each label enters a set; by subgroup if subgroups
+        were passed to `fit`.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -208,8 +208,8 @@ class PredictionSets(BaseCandidateClassifier):
             Rows that belong together, such as pictures of one person: held out
             together.
         subgroups : array-like of shape (n_samples,), default=None
-            Parts of the rows that are to have the coverage each for itself, such as
-            the hospital of a patient. :meth:`predict_set` then needs them too.
+            Parts of the rows that are calibrated separately, such as the hospital of a
+            patient. :meth:`predict_set` then needs them too.
         gold : mapping or array-like of shape (n_samples,), default=None
             True labels of a random sample of rows, for calibrator "gold": by the number
             of the row, or one per row, None where it is not known.
@@ -322,7 +322,7 @@ class PredictionSets(BaseCandidateClassifier):
         coverage : float, default=None
             Wanted coverage, between 0 and 1; the parameter `coverage` by default.
         subgroups : array-like of shape (n_samples,), default=None
-            Subgroup of each row, where `fit` was given subgroups.
+            Subgroup of each row, if subgroups were passed to `fit`.
 
         Returns
         -------

@@ -71,10 +71,10 @@ class PRODEN(BaseLikelihoodClassifier):
     -----
     Rows are standardized inside. Confidences start uniform on the candidates, or as
     passed to `fit`. An iteration of the linear model takes 30 steps of L-BFGS and
-    renews the confidences; run until both converge it is expectation-maximization for
-    the likelihood of :class:`CC`, on another path. With a hidden layer the confidences
-    of a batch are renewed after its step, as published; the likelihood of held-out
-    candidate sets decides when to stop.
+    updates the confidences. At convergence this is expectation-maximization for the
+    likelihood of :class:`CC`. With a hidden layer the confidences of a batch are
+    updated after its step, as published, and early stopping uses the likelihood of
+    held-out candidate sets.
 
     References
     ----------

@@ -40,7 +40,7 @@ class CandidatePruner(BaseCandidateClassifier):
         removes candidates that a cross-fitted classifier scores lower than nearly all
         labels that it predicts.
     n_neighbors : int, default=10
-        Nearest rows that vote against candidates, by the angle of standardized rows.
+        Number of nearest rows, by the angle of standardized rows.
     tau : float, default=0.5
         Share of the candidates beyond the first that "neighbors" removes from every
         set, rounded down.
@@ -159,7 +159,7 @@ class CandidatePruner(BaseCandidateClassifier):
         return self
 
     def lost(self, truth: ArrayLike) -> float:
-        """Share of training rows whose true label was removed.
+        """Return the share of training rows whose true label was removed.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class CandidatePruner(BaseCandidateClassifier):
         Returns
         -------
         share : float
-            Rows whose pruned set misses the truth; a truth that is no class counts.
+            Rows whose pruned set misses the truth, also if the truth is not a class.
         """
         check_is_fitted(self)
         labels = np.asarray(truth)
@@ -203,9 +203,8 @@ def neighbor_pruning(S: Mask, neighbors: NDArray[np.int64], tau: float) -> Mask:
 
     Source: CandidatePruner, rule of the neighbors.
 
-    A set of n loses ``floor(tau (n - 1))``. Among equal ones that goes first which
-    nearer neighbors lack too, with smaller sets counting more; what is equal in that
-    as well stays, whatever its place.
+    A set of n loses ``floor(tau (n - 1))``. Ties are broken by the sums over nearer
+    neighbors, with more weight of smaller sets; remaining ties stay in the set.
     """
     sizes = S.sum(axis=1)
     n_removed = np.floor(tau * (sizes - 1) + 1e-9).astype(int)
@@ -225,9 +224,9 @@ def conformal_pruning(S: Mask, P: Array, alpha: float) -> Mask:
 
     Source: CandidatePruner, conformal rule.
 
-    The most probable candidate of every row takes the place of its unknown label; a
-    candidate whose probability is below that of all but a share `alpha` of these is
-    removed, unless it is the most probable one itself.
+    The most probable candidate of every row stands for its unknown label. Candidates
+    less probable than the `alpha` quantile of these are removed, except the most
+    probable one of each row.
     """
     inside = np.where(S, P, -1.0)
     best = inside.argmax(axis=1)
@@ -240,7 +239,7 @@ def conformal_pruning(S: Mask, P: Array, alpha: float) -> Mask:
 
 
 def _out_of_fold(estimator: Any, X: Any, S: Mask, cv: int) -> Array:
-    """Probabilities of every row by a classifier fitted without its fold."""
+    """Return probabilities of every row by a classifier fitted without its fold."""
     P = np.full(S.shape, 1 / S.shape[1])
     fold = np.random.RandomState(0).permutation(len(S)) % cv
     for k in range(cv):

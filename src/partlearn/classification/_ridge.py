@@ -1,11 +1,11 @@
-"""Ridge regression with a free intercept: factored once, solved for many targets.
+"""Ridge regression with a free intercept, factored once for many targets.
 
 The machine of SURE and PL-AGGD. With a kernel matrix ``K`` and targets ``P`` it solves
 ``(K + beta I) A = P - 1 b'`` with ``1'A = 0``. Centering the kernel on both sides drops
 ``b`` from the system: ``(H K H + beta I) A = H P``. That matrix is also far better
 conditioned, since a kernel of positive entries has its largest eigenvalue along the
-constant vector. Outputs on the training rows are ``K A + b = P - beta A``, so the
-kernel matrix itself is not needed any more and its memory holds the factor.
+constant vector. Outputs on the training rows are ``K A + b = P - beta A``, so that the
+factor can overwrite the kernel matrix.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -44,7 +44,7 @@ _BLOCK = 1 << 22  # kernel entries computed at a time where few are needed
 
 
 class Solution(NamedTuple):
-    """Coefficients of one ridge regression, and what it says on the training rows."""
+    """Coefficients of a ridge regression, and its outputs on the training rows."""
 
     coef: NDArray[Any]
     intercept: NDArray[Any]
@@ -54,7 +54,7 @@ class Solution(NamedTuple):
 
 @dataclass(frozen=True)
 class Predictor:
-    """What is needed to score new rows: features, coefficients, intercept.
+    """Scores of new rows: points, coefficients, intercept.
 
     Scores are ``K(X, points) @ coef + intercept``; without points, ``X @ coef``.
     """
@@ -74,13 +74,13 @@ class Predictor:
 
 @lazy_rows
 class BaseRidgeClassifier(BaseScoreClassifier):
-    """Classifier whose ``_scores`` are those of a ridge regression, ``_predictor``."""
+    """Classifier with the scores of a ridge regression, ``_predictor``."""
 
     __state_types__ = (Predictor,)
     kernel: str
 
     def _ridge(self, X: Any, penalty: float) -> _Dual | _Primal:
-        """Prepare the regression that suits the kernel and the size of the data."""
+        """Prepare the regression for the kernel and the size of the data."""
         m, d = X.shape
         if self.kernel == "linear" and d <= m:
             return _Primal(X, penalty)
@@ -104,7 +104,7 @@ class BaseRidgeClassifier(BaseScoreClassifier):
         return min(n_samples, self.n_landmarks or n_samples)
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Give each class the confidence nearest to its score.
+        """Predict the confidences nearest to the scores.
 
         Parameters
         ----------
@@ -114,8 +114,7 @@ class BaseRidgeClassifier(BaseScoreClassifier):
         Returns
         -------
         P : ndarray of shape (n_samples, n_classes)
-            Projection of the scores onto the simplex: what the regression was trained
-            to give. Rows sum to one.
+            Projection of the scores onto the simplex; rows sum to one.
         """
         return project_simplex(self._scores(X))
 
@@ -161,7 +160,7 @@ class _Dual:
 
 
 class _Primal:
-    """Regression on explicit features: linear, or of landmarks.
+    """Regression on explicit features: linear, or landmark features.
 
     Features of landmarks are ``K(X, points) @ root``.
     """
@@ -200,13 +199,13 @@ class _Primal:
 
 
 def _inner(A: NDArray[Any], B: NDArray[Any]) -> float:
-    """Sum of the products of all entries."""
+    """Return the sum of the products of all entries."""
     xp = namespace(A, B)
     return float(xp.reshape(A, (-1,)) @ xp.reshape(B, (-1,)))
 
 
 def _factored(G: NDArray[Any]) -> tuple[NDArray[Any], bool]:
-    """Cholesky factor, in place."""
+    """Compute the Cholesky factor, in place."""
     try:
         return cholesky(G)
     except (np.linalg.LinAlgError, RuntimeError) as error:  # PyTorch has its own
@@ -218,7 +217,7 @@ def _factored(G: NDArray[Any]) -> tuple[NDArray[Any], bool]:
 
 
 def squared_distances(X: Any, Z: Any = None) -> NDArray[Any]:
-    """Squared distances between the rows of X and of Z, or among those of X."""
+    """Return squared distances between the rows of X and of Z (default: X)."""
     if not is_numpy(X):
         return _array_squared_distances(X, Z)
     if not sp.issparse(X) and not sp.issparse(Z):
@@ -238,7 +237,7 @@ def squared_distances(X: Any, Z: Any = None) -> NDArray[Any]:
 
 
 def _array_squared_distances(X: Any, Z: Any) -> Any:
-    """As `squared_distances`, for arrays of another library than NumPy."""
+    """Compute `squared_distances` for arrays of another library than NumPy."""
     xp, among, dtype = namespace(X), Z is None, X.dtype
     center = xp.mean(X if among else Z, axis=0)
     X = as_double(X - center)
@@ -252,7 +251,7 @@ def _array_squared_distances(X: Any, Z: Any) -> Any:
 
 
 def mean_distance(squared: NDArray[Any]) -> float:
-    """Mean distance between two different rows, from the squared distances."""
+    """Return the mean distance between two different rows."""
     m, xp = squared.shape[0], namespace(squared)
     total = 0.0
     for rows in spans(m, _BLOCK // m):
@@ -261,17 +260,17 @@ def mean_distance(squared: NDArray[Any]) -> float:
 
 
 def _width(distance: float, dtype: Any) -> float:
-    """Use a mean distance as width; 1 where all squared distances are 0."""
+    """Use a mean distance as width, or 1 if all squared distances are 0."""
     return distance if distance**2 > np.finfo(dtype).tiny else 1.0
 
 
 def gaussian_kernel(X: Any, sigma: float) -> NDArray[Any]:
-    """Gaussian kernel matrix of the rows of X."""
+    """Return the Gaussian kernel matrix of the rows of X."""
     return _gaussian(squared_distances(X), sigma)
 
 
 def _gaussian(squared: NDArray[Any], sigma: float) -> NDArray[Any]:
-    """``exp(-d^2 / (2 sigma^2))``, in place; widths beyond all numbers are limits."""
+    """Compute ``exp(-d^2 / (2 sigma^2))``, in place; infinite widths are limits."""
     tiny = float(np.finfo(numpy_dtype(squared)).tiny)
     squared_width = max(min(sigma, 1e150) ** 2, tiny)
     if not is_numpy(squared):
@@ -282,7 +281,7 @@ def _gaussian(squared: NDArray[Any], sigma: float) -> NDArray[Any]:
 
 
 def _landmark_root(Z: Any, sigma: float) -> NDArray[Any]:
-    """Inverse square root of the kernel of the landmarks, round-off left out."""
+    """Return the inverse square root of the kernel of the landmarks."""
     K = gaussian_kernel(Z, sigma)
     xp = namespace(K)
     values, vectors = xp.linalg.eigh(xp.astype(K, xp.float64))
@@ -292,7 +291,7 @@ def _landmark_root(Z: Any, sigma: float) -> NDArray[Any]:
 
 
 def _distance_to(X: Any, Z: Any) -> float:
-    """Mean distance of the rows of X to other rows, of which Z is a sample.
+    """Return the mean distance of the rows of X to other rows, estimated by a sample Z.
 
     All pairs of rows would cost more than the whole approximate fit.
     """
@@ -306,7 +305,7 @@ def _distance_to(X: Any, Z: Any) -> float:
 
 
 def _blocks(X: Any, Z: Any, sigma: float | None, coef: NDArray[Any]) -> NDArray[Any]:
-    """``K(X, Z) @ coef`` in blocks of rows of X, so that memory stays bounded."""
+    """Compute ``K(X, Z) @ coef`` in blocks of rows of X, with bounded memory."""
     assert sigma is not None
     m, xp = X.shape[0], namespace(coef)
     out = xp.empty((m, coef.shape[1]), dtype=coef.dtype, device=array_device(coef))

@@ -1,8 +1,8 @@
-"""Losses of scores under candidate labels, and models that are fitted by them.
+"""Losses of scores under candidate labels, and models fitted by them.
 
 A loss maps scores ``G`` (m, q) and weights of the labels, zero outside the candidates,
-to its mean over the rows and the gradient in ``G``; the models, linear or with one
-hidden layer, know nothing else about labels.
+to its mean over the rows and the gradient in ``G``. The models, linear or with one
+hidden layer, use labels only through these losses.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -25,7 +25,7 @@ BatchLoss = Callable[[Array, Indices], tuple[float, Array]]
 
 
 def relative(F: Array) -> Array:
-    """Confidences relative to the row's largest: equal ones become a 0/1 set.
+    """Divide confidences by the row's largest; equal ones become a 0/1 set.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def candidate_batches(F: Array) -> BatchLoss:
 
 
 def renewing_batches(F: Array) -> BatchLoss:
-    """PRODEN's loss of some rows, whose confidences are then renewed in place."""
+    """PRODEN's loss of some rows, whose confidences are then updated in place."""
     inside = (F > 0).astype(np.float64)
 
     def loss(G: Array, index: Indices) -> tuple[float, Array]:
@@ -183,7 +183,7 @@ def fit_linear(
 
 
 def forward(X: Any, layers: Layers) -> list[Array]:
-    """Output of each layer; the last one are the scores."""
+    """Return the output of each layer; the last one holds the scores."""
     outputs = []
     for W, b in zip(layers.weights[:-1], layers.intercepts[:-1], strict=True):
         X = np.maximum(X @ W + b, 0)
@@ -195,7 +195,7 @@ def forward(X: Any, layers: Layers) -> list[Array]:
 def gradients(
     X: Array, layers: Layers, outputs: list[Array], slope: Array, lam: float
 ) -> Layers:
-    """Gradient of the loss and the penalty in all weights, by back-propagation."""
+    """Compute the gradient of the penalized loss by back-propagation."""
     inputs = [X, *outputs[:-1]]
     weights, intercepts = [], []
     for i in range(len(inputs) - 1, -1, -1):
@@ -216,7 +216,7 @@ def fit_hidden_layer(
     max_iter: int,
     rng: np.random.RandomState,
 ) -> tuple[Layers, Array]:
-    """Train ``relu(X W1 + b1) W2 + b2`` by Adam, as :func:`train_epochs` says.
+    """Train ``relu(X W1 + b1) W2 + b2`` by Adam; see :func:`train_epochs`.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def fit_hidden_layer(
     batch_loss : callable
         Mean loss and its gradient from scores and the indices of their rows.
     held_out_loss : callable
-        Mean loss that decides when to stop.
+        Mean loss for early stopping.
     shape : tuple of int
         Numbers of rows, features, hidden units and classes.
     lam : float
@@ -281,7 +281,7 @@ def train_epochs(
     max_iter: int,
     rng: np.random.RandomState,
 ) -> tuple[Model, Array]:
-    """Train a model on shuffled mini-batches until held-out rows get no better.
+    """Train a model on shuffled mini-batches with early stopping on held-out rows.
 
     A tenth of the rows is held out; the epoch with the least loss on them is kept, and
     training ends after 20 epochs without a better one.
@@ -289,11 +289,11 @@ def train_epochs(
     Parameters
     ----------
     step : callable
-        Improves the model by the rows of given indices.
+        Takes a gradient step on the rows of given indices.
     held_out_loss : callable
-        Mean loss of rows that the model is not trained on; always the same ones.
+        Mean loss of held-out rows, the same in every epoch.
     copied : callable
-        Gives a copy of the model as it is now.
+        Returns a copy of the model.
     m : int
         Number of rows.
     max_iter : int
@@ -335,7 +335,7 @@ def _flat(layers: Layers) -> list[Array]:
 def _adam(
     layers: Layers, gradient: Layers, moments: list[tuple[Array, Array]], steps: int
 ) -> None:
-    """One step of Adam, in place."""
+    """Take one step of Adam, in place."""
     rate = _STEP * np.sqrt(1 - _SQUARE_DECAY**steps) / (1 - _DECAY**steps)
     for p, g, (mean, square) in zip(
         _flat(layers), _flat(gradient), moments, strict=True

@@ -1,8 +1,8 @@
 """Fit any estimator of scikit-learn on confidences instead of labels.
 
-Three ways, whichever the estimator allows: every row once per label, weighted by the
-confidence; a regression on the confidences; or, for classifiers that take no weights,
-several classifiers on labels drawn by the confidences.
+Depending on the estimator: every row once per label, weighted by the confidence; a
+regression on the confidences; or, for classifiers without weights, several classifiers
+on labels drawn by the confidences.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -27,7 +27,7 @@ _FEWEST = 1e-3  # confidence below which a row is no example of a label
 
 @dataclass(frozen=True)
 class SoftModel:
-    """One or several fitted estimators whose mean confidence counts.
+    """Mean of one or several fitted estimators.
 
     Attributes
     ----------
@@ -41,16 +41,16 @@ class SoftModel:
     n_classes: int
 
     def predict_proba(self, X: Any) -> Array:
-        """Mean confidence in every class; zero in those that a member never met."""
+        """Return the mean confidence in every class."""
         P = np.zeros((num_samples(X), self.n_classes))
         for model, known in self.members:
             P[:, known] += self._confidences(model, X, len(known))
         return normalized(P)
 
     def out_of_bag(self) -> Array:
-        """Mean confidences of the training rows by trees fitted without them.
+        """Return mean confidences of the training rows by trees fitted without them.
 
-        Rows that every tree has seen get none.
+        Rows that are in the bootstrap samples of all trees get zeros.
         """
         total: Any = 0.0
         for model, known in self.members:
@@ -74,13 +74,13 @@ class SoftModel:
 
 
 def normalized(P: Array) -> Array:
-    """Rows that sum to one; rows of zeros believe in all classes alike."""
+    """Scale rows to a sum of one; rows of zeros become uniform."""
     total = P.sum(axis=1, keepdims=True)
     return np.where(total > 0, P / np.where(total > 0, total, 1), 1 / P.shape[1])
 
 
 def weight_name(estimator: Any) -> str | None:
-    """Name under which `fit` takes weights of rows; None where it takes none."""
+    """Return the name of the sample weights in `fit`, or None."""
     if isinstance(estimator, Pipeline):
         step, last = estimator.steps[-1]
         name = weight_name(last)
@@ -89,7 +89,7 @@ def weight_name(estimator: Any) -> str | None:
 
 
 def seeded(estimator: Any, rng: np.random.RandomState) -> Any:
-    """Clone whose parts without a seed are given one."""
+    """Return a clone with a seed for all parts without one."""
     model = clone(estimator)
     seeds = {
         name: int(rng.randint(np.iinfo(np.int32).max))
@@ -100,19 +100,19 @@ def seeded(estimator: Any, rng: np.random.RandomState) -> Any:
 
 
 def by_column(estimator: Any, classes: NDArray[Any]) -> Any:
-    """Clone whose weights of classes, if by name, are by the number of the class.
+    """Return a clone with class weights by the number of the class instead of the name.
 
     Parameters
     ----------
     estimator : classifier
-        What is to be fitted on numbers of classes.
+        Estimator to fit on class numbers.
     classes : ndarray of shape (n_classes,)
         The classes; those without a weight have weight one.
 
     Returns
     -------
     estimator : classifier
-        The same one where no class has a weight.
+        The estimator itself if it has no class weights.
     """
     given = _class_weights(estimator)
     if not given:
@@ -157,7 +157,7 @@ def fit_soft(
     estimator : classifier or regressor
         What to fit.
     X : array-like or data frame of shape (n_samples, n_features)
-        Rows, as the estimator likes them.
+        Rows, as the estimator takes them.
     F : ndarray of shape (n_samples, n_classes)
         Confidences; rows sum to one.
     weight : ndarray of shape (n_samples,) or None
@@ -166,7 +166,7 @@ def fit_soft(
         For estimators without a seed, and for draws.
     draw : bool, default=False
         Whether to draw labels even if the estimator takes weights, so that no row is
-        there twice.
+        repeated.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def fit_soft(
 
 
 def _drawn(F: Array, rng: np.random.RandomState) -> Indices:
-    """One label per row, drawn by the confidences."""
+    """Draw one label per row by the confidences."""
     upto = np.cumsum(F, axis=1)
     label: Indices = (rng.uniform(size=(len(F), 1)) * upto[:, -1:] >= upto).sum(axis=1)
     return label
@@ -232,8 +232,8 @@ def _weights(estimator: Any, weight: Array | None) -> dict[str, Array]:
 
 @dataclass(frozen=True)
 class Constant:
-    """Stands in where all examples are of one class, which many estimators refuse."""
+    """Constant classifier, for examples of a single class."""
 
     def predict_proba(self, X: Any) -> Array:
-        """Be sure of the one class."""
+        """Return a probability of one for the class."""
         return np.ones((num_samples(X), 1))

@@ -91,8 +91,8 @@ class SURE(BaseRidgeClassifier):
     all iterations. The fit costs O(m^3 / 3 + t m^2 q) for t iterations; memory is one
     m x m matrix. Standardize the features first.
 
-    With landmarks, the fit costs O(m L^2 + t m L q) and the model is another one; how
-    much accuracy is lost depends on the data, and the user guide shows measurements.
+    With landmarks, the fit costs O(m L^2 + t m L q) and is another model. The loss of
+    accuracy depends on the data; the user guide has measurements.
 
     References
     ----------
@@ -201,7 +201,7 @@ class SURE(BaseRidgeClassifier):
 
 
 def guided_confidence(Q: NDArray[Any], S: Mask, lam: float) -> NDArray[Any]:
-    """Confidences nearest to the scores, with a reward for the leading candidate.
+    """Compute the confidences nearest to the scores, with a reward for the leading one.
 
     Source: SURE, problem of the confidences.
 
@@ -216,7 +216,7 @@ def guided_confidence(Q: NDArray[Any], S: Mask, lam: float) -> NDArray[Any]:
 
 
 def self_guided_objective(solution: Solution, P: NDArray[Any], lam: float) -> float:
-    """Squared error of the regression, its penalty, minus the reward.
+    """Return the squared error of the regression and its penalty, minus the reward.
 
     Source: SURE, objective.
     """

@@ -30,9 +30,9 @@ _ROWS = 4096  # that are predicted at a time
 
 
 class TorchClassifier(BaseScoreClassifier):
-    """Train a torch module on candidate labels, as CC and PRODEN train theirs.
+    """Train a torch module on candidate labels by the losses of CC and PRODEN.
 
-    torch is no dependency of this library: it has to be installed.
+    torch is not a dependency of this library and has to be installed.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ class TorchClassifier(BaseScoreClassifier):
         a callable that makes one from the numbers of features and classes. None is a
         linear layer.
     loss : {"proden", "cc"}, default="proden"
-        ``"proden"`` weighs the candidates of a batch by the model after each of its
-        steps; ``"cc"`` maximizes the likelihood of the candidate sets.
+        ``"proden"`` weights the candidates of a batch by the model after each step;
+        ``"cc"`` maximizes the likelihood of the candidate sets.
     lam : float, default=1e-4
         Weight of half the squared norm of all weights; parameters of one dimension
         (intercepts, scales) are not penalized.
@@ -53,15 +53,15 @@ class TorchClassifier(BaseScoreClassifier):
     device : str, default="cpu"
         Where torch computes: "cpu", "cuda" and so on.
     random_state : int, RandomState or None, default=0
-        Draws start, batches and held-out rows; torch is seeded from it while it trains,
-        and its own generator is left as it was.
+        Draws start, batches and held-out rows. torch is seeded by it during training,
+        and its own generator is restored afterwards.
 
     Attributes
     ----------
     module_ : torch.nn.Module
         The trained module; it takes standardized rows.
     mean_, scale_ : ndarray of shape (n_features,)
-        What rows are standardized by.
+        Mean and scale of the training rows.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Weights of the candidates of each training row.
     objective_ : ndarray of shape (`n_iter_`,)
@@ -77,15 +77,15 @@ class TorchClassifier(BaseScoreClassifier):
 
     See Also
     --------
-    PRODEN : Linear or with one hidden layer, without torch.
+    PRODEN : Linear model or one hidden layer, without torch.
     CC : The likelihood of candidate sets, without torch.
 
     Notes
     -----
-    Batches of 256 rows, a tenth of the rows held out, the epoch with the likeliest
-    held-out candidate sets kept, an end after 20 epochs without a better one: the loop
-    is that of :class:`PRODEN` with a hidden layer. The losses are its NumPy functions,
-    whose gradient in the scores torch carries back through the module.
+    The training loop is the same as in :class:`PRODEN` with a hidden layer: batches of
+    256 rows, a tenth of the rows held out, and early stopping after 20 epochs without a
+    higher likelihood of held-out candidate sets. The losses are NumPy functions; torch
+    propagates their gradient through the module.
 
     References
     ----------
@@ -172,7 +172,7 @@ class TorchClassifier(BaseScoreClassifier):
         return self
 
     def _made(self, torch: Any, n_features: int, n_classes: int) -> Any:
-        """The module to train, which is nobody else's."""
+        """Return the module to train, a copy."""
         if self.module is None:
             net = torch.nn.Linear(n_features, n_classes, dtype=torch.float64)
         elif isinstance(self.module, torch.nn.Module):
@@ -198,7 +198,7 @@ class TorchClassifier(BaseScoreClassifier):
         return net
 
     def _tensor(self, torch: Any, net: Any, rows: Any) -> Any:
-        """Rows in the precision of the module, where it computes."""
+        """Return rows in the precision and on the device of the module."""
         kind = next(p.dtype for p in net.parameters())
         return torch.as_tensor(rows, dtype=kind, device=self.device)
 
@@ -243,7 +243,7 @@ class TorchClassifier(BaseScoreClassifier):
         return trace
 
     def _forward(self, torch: Any, net: Any, X: Any) -> Array:
-        """Scores of rows, some at a time."""
+        """Compute the scores of rows in batches."""
         net.eval()
         parts = []
         with torch.no_grad():

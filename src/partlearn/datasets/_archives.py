@@ -35,12 +35,12 @@ def take_out(archive: Path, target: Path) -> None:
     archive : Path
         A ``.zip`` file, or a ``.rar`` file, which needs an installed program.
     target : Path
-        Where the content goes; nothing is written before all of it was read.
+        Path of the content; nothing is written before all of it was read.
 
     Raises
     ------
     DownloadError
-        Without a program, or where the archive is not as expected.
+        Without a program, or if the archive is not as expected.
     """
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         if archive.suffix == ".zip":

@@ -191,7 +191,7 @@ def fetch_file(
     timeout : float, default=30.0
         Seconds to wait for an answer of a server.
     deadline : float, default=3600.0
-        Seconds for everything, however slowly the servers send.
+        Seconds for the whole download.
     registry : mapping of str to RemoteFile, default=REGISTRY
         Known files; pass your own for files of your own.
     progress : callable, default=None
@@ -200,7 +200,7 @@ def fetch_file(
     Returns
     -------
     path : Path
-        The local copy, whose checksum is the registered one. Where none is known, that
+        The local copy, with the registered checksum. If no checksum is known, the one
         of the first copy is recorded beside it, with a warning that shows it.
 
     Raises

@@ -3,8 +3,8 @@
 Sums and sizes are those of the files themselves. Most addresses name a commit, so that
 the content behind them does not change; a second host serves the same repositories.
 The list itself is ``registry.toml``.
-Where nobody published a checksum there is none here: what was fetched first is then
-recorded, and later fetches are held to it. None of these files is part of this package.
+If no checksum was published, the checksum of the first download is recorded, and later
+downloads are compared with it. None of these files is part of this package.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -44,8 +44,8 @@ class RemoteFile:
         First 12 or more digits of the git hash of the content, for files without a
         published checksum.
     archive : str, default=""
-        Local name of the archive that is downloaded, ``.rar`` or ``.zip``, where the
-        file is inside one.
+        Local name of the downloaded archive, ``.rar`` or ``.zip``, if the file is
+        inside one.
 
     Examples
     --------

@@ -1,8 +1,7 @@
 """Weighted sums over the nearest rows, with shared ranks of equally near rows.
 
-With few or coarse features, more than k rows lie at the same distance. A search returns
-some of them, by their position in the data or by the last digit of a distance. The
-results here depend on neither.
+With few or coarse features, more than k rows lie at the same distance. The results do
+not depend on their order or on the last digit of a distance.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -330,11 +329,9 @@ class TiedNeighbors:
     warm_start : ndarray of int, default=None
         Attribute `neighbors` of a result on similar rows; makes the search faster.
     tied : bool, default=False
-        Whether a result on similar rows had ties; a first search without ties is
-        skipped.
+        Whether a result on similar rows had ties, which skips a search.
     share : bool, default=True
-        Whether equally near rows share their ranks. Otherwise they are ranked in the
-        order of the data.
+        Whether equally near rows share their ranks instead of being ranked in order.
     n_jobs : int, default=None
         Threads; the result does not depend on it.
 
