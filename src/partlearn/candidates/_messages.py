@@ -7,6 +7,7 @@ import sys
 import unicodedata
 import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from numbers import Real
 from typing import Any
@@ -31,6 +32,22 @@ MISSING_WORDS = frozenset(
 _WORDS_OF_LABELS = frozenset(("none", "nil", "-", "--", "?", "missing", "unknown"))
 # Labels with a share behind them in another way than ``label:0.7``.
 _WITH_WEIGHT = re.compile(r"(.*\S)\s*[(=@]\s*(?:[01]?\.\d+|[01]|\d{1,3}\s*%)\s*\)?")
+# Labels that may say that nothing is known, in any case.
+_WORDS_OF_DOUBT = frozenset(
+    (
+        *("any", "all", "either", "both", "*", "tbd", "unsure", "not sure", "unclear"),
+        *("undefined", "unlabeled", "unlabelled", "no label", "idk", "don't know"),
+        *("unbekannt", "inconnu", "desconocido", "sconosciuto", "неизвестно"),
+        *("不明", "未知", "알 수 없음", "n.d.", "n/d", "k.a.", "nd", "---", "."),
+    )
+)
+# Words and marks beside a label in text that a person wrote.
+_BESIDE = re.compile(
+    r"(?:(?:not|no|and|or|maybe|possibly|probably|perhaps|likely|either|und|oder|kein|"
+    r"keine|nicht|vielleicht|et|ou|pas|y|o|e|non)\s+|[?!\"'(\[{*~<]\s*)*"
+    r"(?P<label>\w(?:.*\w)?)\s*[?!\"')\]}*~>]*",
+    re.IGNORECASE | re.DOTALL,
+)
 _UNSETTLED = 0.05  # share of rows whose label may still change in the last iteration
 
 
@@ -101,7 +118,7 @@ def warn_missing_labels(words: Iterable[str]) -> None:
 
 
 def warn_alike_labels(names: Sequence[str]) -> None:
-    """Warn about labels that look alike or differ only in a number.
+    """Warn about labels that look alike, differ only in a number, or are no labels.
 
     Parameters
     ----------
@@ -118,6 +135,27 @@ def warn_alike_labels(names: Sequence[str]) -> None:
             f"Labels {', '.join(map(repr, group[:4]))} differ in a number only. If "
             "these are weights, write them as 'label:0.7'; now each is a label."
         )
+    doubt = [name for name in names if name.strip().lower() in _WORDS_OF_DOUBT]
+    if doubt:
+        warn_caller(
+            f"Cells {', '.join(map(repr, doubt[:4]))} were read as labels. If nothing "
+            "is known there, or every label is possible, leave them empty."
+        )
+    known = set(names)
+    beside = [name for name in names if _label_inside(name) in known - {name}]
+    if beside:
+        warn_caller(
+            f"Labels such as {beside[0]!r} hold another label, "
+            f"{_label_inside(beside[0])!r}, but each counts as a label of its own. "
+            "Write a set as the labels that are possible, with one separator."
+        )
+    opened = [name for name in names if name.count("(") > name.count(")")]
+    if opened and any(name.count("(") < name.count(")") for name in names):
+        warn_caller(
+            f"Labels such as {opened[0]!r} are pieces: text in parentheses was split. "
+            f"Pass the separator with {argument('sep')}, or write each set with one "
+            "separator."
+        )
 
 
 def _groups(names: Sequence[str], form: Callable[[str], str]) -> list[list[str]]:
@@ -130,10 +168,19 @@ def _groups(names: Sequence[str], form: Callable[[str], str]) -> list[list[str]]
 
 def _plain_form(name: str) -> str:
     """Return a name without case, spaces and compatibility characters."""
+    with suppress(ValueError):  # 1, 1.0 and 01 are alike
+        if (number := float(name)) == number and "_" not in name:
+            return repr(number)
     folded = unicodedata.normalize("NFKC", name).casefold()
     return "".join(
         c for c in folded if not c.isspace() and unicodedata.category(c) != "Cf"
     )
+
+
+def _label_inside(name: str) -> str:
+    """Return a label without marks and words such as ``not`` around it."""
+    match = _BESIDE.fullmatch(name.strip())
+    return match["label"] if match else name
 
 
 def _without_weight(name: str) -> str:

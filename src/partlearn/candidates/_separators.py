@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -16,8 +17,12 @@ _WIDE = "\u3001\uff0c\uff1b\uff0f\uff5c\u060c\u061b"  # of Chinese and Arabic sc
 _SUSPECTS = dict.fromkeys(
     ("\n", "\t", " / ", " + ", " & ", " - ", " or ", " vs ", *_WIDE), _SHARED
 )
-_SUSPECTS |= dict.fromkeys(("/", "+", "&", "\\", "~", " and "), 0.7)
+_SUSPECTS |= dict.fromkeys(("/", "+", "&", "\\", "~", " and ", "<br>", "<br/>"), 0.7)
 _OF_NAMES = (" ", "_", "-")  # between the words of a name as well
+# Any other mark, or word between spaces, that most labels of several parts have.
+_OTHER_MARK = re.compile(r"(?<=[\w)])\s*([^\w\s()'\u2019.%]+)\s*(?=[\w(])")
+_OTHER_WORD = re.compile(r"(?<= )[^\W\d_]{1,4}(?= )")
+_MOST_OTHERS = 5
 
 
 class AmbiguousSeparatorError(ValueError):
@@ -121,6 +126,10 @@ def _find_suspect(distinct: Sequence[str]) -> tuple[str, str, bool]:
         shared, whole = _shared_parts(distinct, together, sep)
         if whole or shared >= enough:
             return sep, together[0], True
+    for sep in _other_marks(distinct):
+        together = [word for word in distinct if sep in word.strip()]
+        if _shared_parts(distinct, together, sep)[1]:
+            return sep, together[0], True
     for sep in _OF_NAMES:
         together = [word for word in distinct if sep in word.strip()]
         shared, whole = _shared_parts(distinct, together, sep)
@@ -128,6 +137,14 @@ def _find_suspect(distinct: Sequence[str]) -> tuple[str, str, bool]:
         if len(together) > 1 and shared > 0.9 and n_parts < len(distinct):
             return sep, together[0], whole
     return "", "", False
+
+
+def _other_marks(distinct: Sequence[str]) -> list[str]:
+    """Return the commonest marks and short words inside of labels."""
+    marks = Counter(m for word in distinct for m in set(_OTHER_MARK.findall(word)))
+    words = Counter(m for word in distinct for m in set(_OTHER_WORD.findall(word)))
+    commonest = [f" {word} " for word, _ in words.most_common(_MOST_OTHERS)]
+    return commonest + [mark for mark, _ in marks.most_common(_MOST_OTHERS)]
 
 
 def _shared_parts(

@@ -36,6 +36,10 @@ _WRAPPED = re.compile(
     re.DOTALL,
 )
 _NUMPY_SCALAR = re.compile(rf"\bnp\.[a-z]\w*\(({_TOKEN}|[-+.\w]+)\)")
+# c("a", "b") of R, {a,b} of PostgreSQL, and quoted labels without brackets.
+_R_VECTOR = re.compile(rf"c\((\s*{_TOKEN}(?:\s*,\s*{_TOKEN})*\s*)\)")
+_BRACED = re.compile(r"\{([^{}\[\]:\"']*)\}")
+_QUOTED = re.compile(rf"{_TOKEN}(?:\s*[,;|]\s*{_TOKEN})*")
 _ROUNDED = 0.02  # by how much written shares may miss their sum
 
 
@@ -141,6 +145,10 @@ def _unwrapped(text: str) -> str:
     """Remove wrappers such as ``array(...)`` around a printed list."""
     if text.endswith(")") and (match := _WRAPPED.fullmatch(text)):
         text = match[1]
+    if text.startswith("c(") and (match := _R_VECTOR.fullmatch(text)):
+        return f"[{match[1]}]"
+    if text[:1] in ("'", '"') and _QUOTED.fullmatch(text):
+        return f"[{', '.join(re.findall(_TOKEN, text))}]"
     if "np." in text and text[:1] in ("[", "(", "{"):
         text = _NUMPY_SCALAR.sub(r"\1", text)
     return text
@@ -153,6 +161,8 @@ def _literal(text: str) -> Any:
         return [ast.literal_eval(token) for token in re.findall(_TOKEN, text)]
     if _NUMPY_NUMBERS.fullmatch(text):
         return [number.removesuffix(".") for number in text[1:-1].split()]
+    if match := _BRACED.fullmatch(text):
+        return split_labels(match[1], ",")
     with suppress(ValueError, RecursionError):
         return json.loads(text)
     if len(text) > _LONGEST:
@@ -247,7 +257,8 @@ def _plain_labels(labels: Iterable[Any], cell: Any, i: int) -> dict[str, float]:
             raise ValueError(
                 f"Row {i} holds {str(cell)[:60]!r}: {label!r} in it is not a label."
             )
-        weights[str(label).strip()] = 1.0
+        name = label.decode("utf-8", "replace") if isinstance(label, bytes) else label
+        weights[str(name).strip()] = 1.0
     return weights
 
 

@@ -26,12 +26,13 @@ from partlearn.io._units import find_unit, signed, split_unit
 Columns = dict[str, NDArray[Any]]
 _PLAIN_TEXT = frozenset((str, type(None)))
 TRUTH = {"true": 1.0, "false": 0.0}
-# Marks between thousands, of which spaces are those that do not break a line.
+# Marks between thousands; in India also between each two digits above them.
 _GROUPED = {
     mark: re.compile(rf"[-+]?[1-9]\d{{0,2}}([{mark}]\d{{3}})+([{decimal}]\d+)?")
-    for marks, decimal in ((",", "."), (".", ","), ("\u00a0\u202f'\u2019", ".,"))
+    for marks, decimal in ((".", ","), (" \u00a0\u202f'\u2019", ".,"))
     for mark in marks
 }
+_GROUPED[","] = re.compile(r"[-+]?[1-9](\d{0,2}(,\d{3})+|\d?(,\d{2})*,\d{3})(\.\d+)?")
 _LEADING_ZERO = re.compile(r"\s*[-+]?0\d|.*_")  # a code, as in postal codes
 _CODE = "^[-+]?0[0-9]|_"  # the same for whole columns
 _NUMBERS = (int, float, np.number, np.bool_)

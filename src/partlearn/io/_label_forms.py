@@ -14,10 +14,34 @@ from partlearn.candidates import Evidence, Votes
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._options import FORMS, Form
 
-YES = frozenset(("1", "yes", "y", "true", "t", "x"))
-NO = frozenset(("", "0", "no", "n", "false", "f", "-1"))
+YES = frozenset(
+    (
+        *("1", "yes", "y", "true", "t", "x", "on", "+", "✓", "✔", "☑", "✅"),
+        *("ja", "oui", "si", "sí", "sì", "sim", "tak", "ano", "kyllä", "evet", "igen"),
+        *("да", "так", "نعم", "כן", "हाँ", "是", "はい", "예", "có"),
+    )
+)
+NO = frozenset(
+    (
+        *("", "0", "no", "n", "false", "f", "-1", "off", "-", "✗", "✘", "☐", "❌"),
+        *("nein", "nee", "nej", "nei", "non", "não", "nie", "ne", "ei", "nem"),
+        *(
+            "hay\u0131r",
+            "нет",
+            "ні",
+            "لا",
+            "לא",
+            "नहीं",
+            "否",
+            "いいえ",
+            "아니요",
+            "không",
+        ),
+    )
+)
 _AGREE = 0.2  # agreement of columns beyond chance from which they may be raters
 _ROUNDED = 0.02  # by how much shares may miss their sum
+_NEVER = 10  # rows from which it is odd that raters never agree
 _SHOWN = 6  # labels that a sentence names
 
 
@@ -111,13 +135,15 @@ def number_of(text: str) -> float:
     return value / 100 if percent else value
 
 
-def find_form(columns: Mapping[str, Cells]) -> Form:
+def find_form(columns: Mapping[str, Cells], *, single: bool = True) -> Form:
     """Infer the form of label columns from their cells.
 
     Parameters
     ----------
     columns : mapping of str to Cells
         Cells of two columns or more.
+    single : bool, default=True
+        Whether one label of each row is true, so that weights are shares of it.
 
     Returns
     -------
@@ -148,8 +174,42 @@ def find_form(columns: Mapping[str, Cells]) -> Form:
                 f"column {odd[0]!r} holds numbers, while column {text!r} holds text",
                 advice=_advice(),
             )
+        if single:
+            _refuse_two_readings(columns, words)
         return "raters"
-    return _numeric(numbers(columns))
+    return _numeric(numbers(columns), single)
+
+
+def _refuse_two_readings(
+    columns: Mapping[str, Cells], words: Mapping[str, set[str]]
+) -> None:
+    """Raise where columns of text may be something else than labels of raters."""
+    texts = sorted(set().union(*words.values()), key=len)
+    if len(texts) == 2 and texts[1].endswith(texts[0]):
+        raise AmbiguousDataError(
+            f"several label columns hold {texts[0]!r} and {texts[1]!r} only: they may "
+            "be marks of labels, or votes of raters",
+            advice=f"Write 1 and 0 into marks, or name the columns with "
+            f"{argument('raters')}.",
+        )
+    # Two raters who never agree are rarer than the candidates of a row, side by side.
+    places = {text: k for k, text in enumerate(texts)}
+    codes = np.column_stack(
+        [
+            np.array([*(places[v.strip().lower()] for v in c.values), -1])[c.codes]
+            for c in columns.values()
+        ]
+    )
+    ordered = np.sort(codes, axis=1)
+    known = (ordered >= 0).sum(axis=1) > 1
+    same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+    if known.sum() >= _NEVER and not same.any():
+        raise AmbiguousDataError(
+            "these label columns never hold the same label in a row: they may be the "
+            "candidates of a row, side by side",
+            advice="Join candidates into one column such as cat|dog, or name the "
+            f"columns with {argument('raters')}.",
+        )
 
 
 def _binary(columns: Mapping[str, Cells]) -> Form:
@@ -166,7 +226,7 @@ def _binary(columns: Mapping[str, Cells]) -> Form:
     return "marks"
 
 
-def _numeric(N: Array) -> Form:
+def _numeric(N: Array, single: bool) -> Form:
     known = ~np.isnan(N)
     total = np.nansum(N, axis=1)[known.any(axis=1)]
     fractions = bool((N[known] != np.round(N[known])).any())
@@ -181,6 +241,13 @@ def _numeric(N: Array) -> Form:
     shares = len(total) > 0 and bool((abs(total / level - 1) <= _ROUNDED).all())
     same = len(total) > 1 and bool((total == total[0]).all()) and known.all()
     agree = _agreement(N)
+    ranks = np.arange(1.0, N.shape[1] + 1)
+    if single and len(N) > 1 and (np.sort(N, axis=1) == ranks).all():
+        raise AmbiguousDataError(
+            "several label columns hold each rank from 1 once in every row: the label "
+            "of rank 1 may be the best or the worst",
+            advice="Convert ranks to weights, of which the largest is the best.",
+        )
     if shares and not (agree > _AGREE):
         return "weights"
     if fractions:
@@ -189,6 +256,14 @@ def _numeric(N: Array) -> Form:
                 "several label columns hold the same few numbers: they may be weights "
                 "of labels, or labels that raters gave",
                 advice=_advice(),
+            )
+        if single and not (_is_steady(total) or (N[known] <= 1).all()):
+            raise AmbiguousDataError(
+                "several label columns hold numbers with another sum in every row, "
+                f"from {total.min():.3g} to {total.max():.3g}: they may be distances, "
+                "scores or votes",
+                advice=f"If a larger number is a more likely label, name them with "
+                f"{argument('weights')}.",
             )
         return "weights"
     if same and agree <= _AGREE:
@@ -200,6 +275,13 @@ def _numeric(N: Array) -> Form:
         "gave, or counts of labels",
         advice=_advice(),
     )
+
+
+def _is_steady(total: Array) -> bool:
+    """Whether the numbers of all rows that have any have about the same sum."""
+    total = total[total > 0]
+    middle = np.median(total) if len(total) else 0.0
+    return bool((abs(total - middle) <= _ROUNDED * middle).all())
 
 
 def _agreement(N: Array) -> float:

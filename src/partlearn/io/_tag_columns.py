@@ -195,7 +195,9 @@ def _several(cells: dict[str, Any], chosen: list[str], names: list[str]) -> Form
     texts = {text.strip().lower() for column in cells.values() for text in column[1]}
     if texts <= YES | NO:
         return "marks"
-    return "raters" if any(map(_SEVERAL.search, texts)) else find_form(cells)
+    if any(map(_SEVERAL.search, texts)):
+        return "raters"
+    return find_form(cells, single=False)
 
 
 def _annotators(columns: dict[str, Cells], sep: str | None) -> tuple[Tags, TagForm]:

@@ -29,15 +29,32 @@ _BEFORE = re.compile(
     rf"(?P<number>{_NUMBER})(?P<scale>k|K|M|bn|B)?"
 )
 _AFTER = re.compile(rf"(?P<number>{_NUMBER})(?P<space>\s?)(?P<unit>[^\d\s].{{0,11}})")
-# (1,422) and $(1,422) are negative in accounts.
+# (1,422) and $(1,422) are negative in accounts, 1422- in lists of some programs.
 _IN_PARENTHESES = re.compile(r"([^\d()]{0,4})\(([^()]*\d[^()]*)\)")
+_MINUS_BEHIND = re.compile(r"(\d[\d.,]*)-")
+# Signs of typesetting, and digits and marks of Arabic, Persian, Hindi, Bengali, Thai
+# and wide numbers.
+_ASCII = str.maketrans("\u2212\uff0d\uff0b\uff0e\uff0c\u066b\u066c", "--+.,.,") | {
+    zero + digit: str(digit)
+    for zero in (0x660, 0x6F0, 0x966, 0x9E6, 0xE50, 0xFF10)
+    for digit in range(10)
+}
+_DASH = re.compile(r"[\u2012\u2013](?=[\d.,])")
 _ENOUGH = 0.9  # share of cells that have the unit
 
 
 def signed(text: str) -> str:
-    """Write a number in parentheses, as accounts write negative ones, with a minus."""
-    match = _IN_PARENTHESES.fullmatch(text.strip())
-    return f"-{match[1]}{match[2]}" if match else text
+    """Write the sign and the marks of a number as programs write them.
+
+    Numbers in parentheses are negative, as in accounts.
+    """
+    if not text.isascii():
+        text = text.translate(_ASCII)
+        text = text if _DASH.match(text.lstrip()) is None else f"-{text.lstrip()[1:]}"
+    word = text.strip()
+    if match := _IN_PARENTHESES.fullmatch(word):
+        return f"-{match[1]}{match[2]}"
+    return f"-{match[1]}" if (match := _MINUS_BEHIND.fullmatch(word)) else text
 
 
 def find_unit(texts: Sequence[str]) -> str:
