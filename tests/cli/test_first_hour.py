@@ -32,7 +32,7 @@ def test_columns_left_out_are_named(run, tmp_path):
         "disambiguate", data, "--labels", "c", "--method", "pl-knn", "--out", out
     )
     assert code == 0
-    assert "columns 'key' were left out as names of rows" in err
+    assert "columns 'key' (another value in every row) were left out" in err
 
 
 def test_training_takes_corrections(run, tmp_path):

@@ -163,3 +163,17 @@ def test_tables_that_are_none_name_the_file(tmp_path, text, message):
     for reader in (read, read_columns):
         with pytest.raises(DataError, match=rf"a\.json: .*{message}"):
             reader(path)
+
+
+def test_merged_cells_are_named(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (("x", "site", "c"), (1, "north", "a|b"), (2, None, "b"), (3, "s", "a")):
+        sheet.append(row)
+    book.save(tmp_path / "t.xlsx")
+    assert read_columns(tmp_path / "t.xlsx")["site"].tolist() == ["north", None, "s"]
+    sheet.merge_cells("B2:B3")
+    book.save(tmp_path / "t.xlsx")
+    with pytest.warns(UserWarning, match="t.xlsx has merged cells"):
+        read_columns(tmp_path / "t.xlsx")

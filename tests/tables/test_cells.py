@@ -1,5 +1,7 @@
 """Cells that are written in several ways, and names that could collide."""
 
+import warnings
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +16,7 @@ from partlearn.tables import (
     numbers_in,
     read_columns,
 )
+from partlearn.tables._moments import find_format, moments_in
 
 
 def test_times_with_offsets_are_those_of_arrow(tmp_path):
@@ -142,3 +145,90 @@ def test_lists_and_repeated_text_of_arrow_are_kept_once():
     assert columns["coded"][0] is columns["coded"][4]
     np.testing.assert_array_equal(columns["numbers"], [1.5, np.nan, 2.5, 1.5, 1.5])
     assert columns["nested"].tolist() == ["[['a']]", None, "[]", "[['b']]", "[[]]"]
+
+
+def warned(columns, **given):
+    n = len(next(iter(columns.values())))
+    labels = np.array(["a|b", "b", "a"], dtype=object)[np.arange(n) % 3]
+    table = {"z": np.arange(n) % 7.0, **columns, "c": labels}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = PartialClassifier("pl-knn", labels="c", **given).fit(table)
+    return model.encoder_.kinds_, " ".join(str(w.message) for w in caught)
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        (lambda k: f"{k // 60}:{k % 60:02d}", "'1:00' in column 'x' (category)"),
+        (lambda k: f"~{k}", "'~60' in column 'x' (category)"),
+        (lambda k: f"{k}/80", "'60/80' in column 'x' (category)"),
+        (lambda k: f"{k % 28 + 1} mai {1900 + k}", "'1 mai 1984' in column 'x' (text)"),
+    ],
+)
+def test_amounts_that_are_not_read_are_named(cell, shown):
+    cells = np.array([cell(60 + k // 2) for k in range(120)], dtype=object)
+    kinds, told = warned({"x": cells})
+    assert kinds["x"].kind in ("category", "text")
+    assert "Cells with digits were not read" in told
+    assert shown in told
+    assert "Cells with digits" not in warned({"x": cells}, category="x")[1]
+
+
+def test_codes_and_few_ranges_are_categories():
+    few = np.array([f"{k % 8}0-{k % 8}9" for k in range(120)], dtype=object)
+    names = np.array([f"Main Street {k // 2}" for k in range(120)], dtype=object)
+    codes = np.array([f"0{k // 2}" for k in range(120)], dtype=object)
+    kinds, told = warned({"few": few, "names": names, "codes": codes})
+    assert kinds["few"].kind == kinds["codes"].kind == "category"
+    assert not told
+
+
+def test_lists_and_infinite_numbers_are_named():
+    rng = np.random.default_rng(0)
+    lists = rng.random((60, 3)).round(3)
+    endless = np.where(np.arange(60) % 9, rng.random(60), np.inf)
+    columns = {"lists": lists.tolist(), "typed": list(map(list, lists))}
+    _, told = warned({**columns, "endless": endless})
+    assert "Lists of numbers in column 'lists', 'typed' were not read" in told
+    assert "'inf' in column 'endless' (7 rows)" in told
+
+
+@pytest.mark.parametrize(
+    ("form", "last", "told"),
+    [
+        ("{d:02d}/{m:02d}/2024", 12, "month first"),
+        ("{d:02d}-{m:02d}-2024", 12, "day first"),
+        ("{d:02d}/{m:02d}/2024", 28, ""),
+        ("{d:02d}.{m:02d}.2024", 12, ""),
+    ],
+)
+def test_dates_whose_order_nothing_tells_are_named(form, last, told):
+    days = [form.format(d=k % last + 1, m=(k // last) % 9 + 1) for k in range(100)]
+    kinds, said = warned({"x": np.array(days, dtype=object)})
+    assert kinds["x"].kind == "date"
+    assert told in said
+    assert bool(said) == bool(told)
+
+
+def test_the_order_that_most_dates_have_is_taken():
+    days = [f"{k % 12 + 1:02d}/05/2024" for k in range(200)] + ["13/05/2024"]
+    assert find_format(days) == "%d/%m/%Y"
+    assert find_format([d.replace("/", "-") for d in days]) == "%d-%m-%Y"
+    assert find_format(["05-13-2024", "05-02-2024"]) == "%m-%d-%Y"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["November 9, 2020", "May 12, 2021"],
+        ["9 November 2020", "12 May 2021"],
+        ["2020\u5e7411\u67089\u65e5", "2021\u5e745\u670812\u65e5"],
+        ["Mon, 09 Nov 2020 00:00:00 +0000", "Wed, 12 May 2021 02:00:00 +0200"],
+    ],
+)
+def test_dates_in_words(cells):
+    form = find_format(cells)
+    moments = moments_in(np.array(cells, dtype=object), form)
+    expected = np.array(["2020-11-09", "2021-05-12"], dtype="datetime64[s]")
+    np.testing.assert_array_equal(moments, expected)

@@ -266,7 +266,8 @@ def labels_of_file(
     if data.bunch is None and not options.several:
         _say_left_out(data)
         bare = int(result.candidates.all(axis=1).sum())
-        if bare and len(result.classes) > 2:
+        weighted = result.read_as.startswith("weights")  # which may all be positive
+        if bare and not weighted and len(result.classes) > 2:
             say(
                 f"Note: rows with no label, or with all of them: {bare}. Every label "
                 "is possible there."
@@ -277,21 +278,19 @@ def labels_of_file(
 
 
 def _say_left_out(data: "Dataset") -> None:
-    """Name text columns that were taken as names of rows."""
+    """Name columns that are no features, unless the user said so."""
     from partlearn.tables import find_kinds
 
     given = {name for names in data.roles.values() for name in names}
-    free = {
-        name: column
-        for name, column in data.X.items()
-        if column.dtype.kind == "O"
-        and name not in {*given, *data.label_names, *data.hidden}
-    }
-    ids = [name for name, kind in find_kinds(free, {}).items() if kind.kind == "id"]
-    if ids:
+    hidden = {*given, *data.label_names, *data.hidden}
+    free = {name: column for name, column in data.X.items() if name not in hidden}
+    kinds = find_kinds(free, {})
+    out = [f"{name!r} ({kind.reason})" for name, kind in kinds.items() if not kind.used]
+    if out:
+        more = ", ..." if len(out) > 5 else ""
         say(
-            f"Note: columns {', '.join(map(repr, ids))} were left out as names of "
-            "rows; --text or --category makes features of them."
+            f"Note: columns {', '.join(out[:5])}{more} were left out as constants or "
+            "names of rows; --text, --category or --number makes features of them."
         )
 
 

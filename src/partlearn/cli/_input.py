@@ -95,9 +95,11 @@ def notes() -> Iterator[None]:
     """Print warnings as notes on standard error, each once."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield
-    for text in dict.fromkeys(str(w.message) for w in caught):
-        say(f"Note: {text}")
+        try:
+            yield
+        finally:  # an error may follow from what they say
+            for text in dict.fromkeys(str(w.message) for w in caught):
+                say(f"Note: {text}")
 
 
 @contextmanager
@@ -169,20 +171,22 @@ def read_data(
             raise ValueError(
                 f"--votes is for tables; {source} is a matrix of numbers: leave it out"
             )
-        columns = read_columns(path, encoding=options.encoding)
+        with notes():
+            columns = read_columns(path, encoding=options.encoding)
     if options.votes is not None:
         check_names(options.ignore or (), columns, "ignore")
         labels = _read_votes(options.votes, options, columns, empty)
-    data = dataset_of(
-        source if columns is None else columns,
-        labels,
-        options.truth,
-        roles=options.roles | {"ignore": options.ignore or []},
-        sep=options.sep,
-        encoding=options.encoding,
-        task=options.task,
-        bags=options.bag,
-    )
+    with notes():
+        data = dataset_of(
+            source if columns is None else columns,
+            labels,
+            options.truth,
+            roles=options.roles | {"ignore": options.ignore or []},
+            sep=options.sep,
+            encoding=options.encoding,
+            task=options.task,
+            bags=options.bag,
+        )
     data.path = path
     return data
 

@@ -409,6 +409,11 @@ def _sheet_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Bl
                 f"{path.name} has {len(book.worksheets)} sheets; the first one, "
                 f"{sheet.title!r}, is read."
             )
+        if _has_merged_cells(sheet):
+            warn_caller(
+                f"{path.name} has merged cells: the first one holds the value, the "
+                "others are read as missing. Unmerge and fill them in."
+            )
         lines = sheet.iter_rows(values_only=True, max_row=_SHEET_ROWS)
         named = list(next(lines, ()))
         while named and named[-1] is None:
@@ -425,6 +430,17 @@ def _sheet_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Bl
                 rows = []
         if rows:
             yield _columns(rows, names), 1.0
+
+
+def _has_merged_cells(sheet: Any) -> bool:
+    """Search the sheet for them; openpyxl does not read them row by row."""
+    with sheet._get_source() as source:
+        end = b""
+        while chunk := source.read(1 << 16):
+            if b"mergeCell ref" in end + chunk:
+                return True
+            end = chunk[-16:]
+    return False
 
 
 def _sheet_cell(cell: Any) -> Any:

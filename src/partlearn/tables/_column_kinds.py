@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from partlearn._arguments import argument
 from partlearn.candidates import MISSING_WORDS, check_known, is_missing_text
 from partlearn.io import find_writing, form_of, numbers_in
-from partlearn.tables._moments import find_format
+from partlearn.tables._moments import find_format, fits_both_orders
 
 Kind = Literal[
     "number", "category", "date", "text", "id", "constant", "ignored", "label"
@@ -31,6 +31,7 @@ _ID_NAME = re.compile(
     re.A,
 )
 GIVEN = "given"  # by the caller
+EITHER_ORDER = "day and month could be exchanged"
 _UNSPACED = 0.5  # share of letters of scripts without spaces between words
 _UNSPACED_BLOCKS = (
     (0x0E00, 0x0EFF),  # Thai, Lao
@@ -118,7 +119,7 @@ def _as_date(name: str, column: NDArray[Any]) -> ColumnKind:
     if form_of(column) == "moment":
         return ColumnKind("date", GIVEN, "iso")
     texts = _texts(column) if form_of(column) == "text" else []
-    form = find_format(texts[:_SAMPLE], share=0.5)
+    form = find_format(_some(set(texts)), share=0.5)
     if form is None:
         shown = repr(texts[0][:40]) if texts else "numbers"
         raise ValueError(
@@ -186,8 +187,10 @@ def _text_kind(name: str, columns: dict[str, NDArray[Any]]) -> ColumnKind:
     sample = _some(distinct)
     form = find_format(sample)
     if form is not None:
-        short = "years of two digits" if "%y" in form else ""
-        return ColumnKind("date", _and(short, missing) if short else missing, form)
+        reason = "years of two digits" if "%y" in form else ""
+        if len(sample) > 1 and fits_both_orders(sample, form):
+            reason = _and(EITHER_ORDER, reason)
+        return ColumnKind("date", _and(reason, missing) if reason else missing, form)
     grouping, unit = find_writing(sample)
     numbers = numbers_in(np.asarray(sample, dtype=object), grouping, unit)
     # Leading zeros, as in postal codes, and underscores say that digits are no amount.

@@ -2,7 +2,8 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from partlearn._arguments import argument
 from partlearn._typing import Mask
 from partlearn.candidates import warn_caller
 from partlearn.io import as_text, form_of, numbers_in
-from partlearn.tables._column_kinds import GIVEN, ColumnKind
+from partlearn.tables._column_kinds import EITHER_ORDER, GIVEN, ColumnKind
 from partlearn.tables._known import known_cells
 
 _SAMPLE = 500  # rows by which most columns are ruled out
@@ -23,6 +24,16 @@ _ENOUGH = 5  # rows with the same value that make agreement remarkable
 _COVERED = 0.9  # share of rows that have such values
 _BINS = 4  # intervals of a sample per label
 _INTERVALS = 0.99  # share of rows that makes intervals of numbers look like a label
+_FEW = 40  # values up to which a category is compared value by value
+_LIST = re.compile(
+    r"[\[{(]\s*(?:np\.\w+\()?(?:[\"']?\w+[\"']?\s*:\s*)?[-+]?\.?\d[^|;]*[,\s:]"
+)
+# Digits at both ends, or more digits than letters after a digit; no codes such as 007.
+_AMOUNT = re.compile(
+    r"(?!0\d+$)[-+~<>=\u2248\u2264\u2265\u00b1]{0,2}\s?\d"
+    r"(?:.*\d|(?:[^\w]*\d)*[^\d]{0,4})$",
+    re.DOTALL,
+)
 
 T = TypeVar("T")
 
@@ -47,6 +58,7 @@ def warn_of_columns(
         Columns whose values decide the label.
     """
     _warn_unread(columns, kinds)
+    _warn_doubtful_kinds(columns, kinds)
     # A column that the caller declared a feature is one.
     features = (
         (name, _codes(columns[name], kind))
@@ -81,6 +93,11 @@ def _warn_unread(
     told = []
     for name, kind in kinds.items():
         column = columns[name]
+        if kind.kind == "number" and column.dtype.kind == "f":
+            infinite = np.flatnonzero(np.isinf(column))
+            if len(infinite):
+                cell = str(column[infinite[0]])
+                told.append(f"{cell!r} in column {name!r} ({len(infinite)} rows)")
         if kind.kind not in ("number", "date") or form_of(column) != "text":
             continue
         if (
@@ -98,6 +115,49 @@ def _warn_unread(
             f"{', '.join(told[:5])}{', ...' if told[5:] else ''}. Correct them, or "
             f"name the column in {argument('category')}."
         )
+
+
+def _warn_doubtful_kinds(
+    columns: Mapping[str, NDArray[Any]], kinds: Mapping[str, ColumnKind]
+) -> None:
+    """Warn of amounts and dates that were not read as such, and of lists of numbers."""
+    amounts, lists = [], []
+    for name, kind in kinds.items():
+        if kind.reason.startswith(EITHER_ORDER):
+            order = "month" if kind.date_format.startswith("%m") else "day"
+            warn_caller(
+                f"Dates in column {name!r} were read with the {order} first, but the "
+                "other order fits as well. Write them as 2024-12-31."
+            )
+        column = columns[name]
+        unclear = kind.kind in ("category", "text", "constant", "id")
+        if not unclear or kind.reason == GIVEN or form_of(column) != "text":
+            continue
+        texts = {str(v).strip() for v in column[:_SAMPLE] if v is not None}
+        if len(texts) <= _FEW:
+            continue
+        if _share(texts, _LIST) >= _FREQUENT:
+            lists.append(f"{name!r}")
+        elif kind.kind != "id" and _share(texts, _AMOUNT) >= _FREQUENT:
+            amounts.append(
+                f"{min(sorted(texts), key=len)!r} in column {name!r} ({kind.kind})"
+            )
+    if lists:
+        warn_caller(
+            f"Lists of numbers in column {', '.join(lists[:5])} were not read as "
+            "numbers. Make a column of each number."
+        )
+    if amounts:
+        warn_caller(
+            f"Cells with digits were not read as numbers or dates: "
+            f"{', '.join(amounts[:5])}{', ...' if amounts[5:] else ''}. Write them as "
+            "plain numbers or dates, or say what the columns are with "
+            f"{argument('category')} or {argument('text')}."
+        )
+
+
+def _share(texts: Collection[str], pattern: re.Pattern[str]) -> float:
+    return sum(pattern.match(text) is not None for text in texts) / len(texts)
 
 
 def deciding_columns(columns: Iterable[tuple[T, NDArray[Any]]], S: Mask) -> list[T]:

@@ -14,16 +14,22 @@ from partlearn._typing import Array
 from partlearn.io import form_of
 
 # ISO comes first; of the two orders with slashes the one that fits all cells is taken.
-_DAYS = ["%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y"]
+_DAYS = ["%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y"]
 _DAYS += ["%d.%m.%y", "%m/%d/%y", "%d/%m/%y"]  # 69 to 99 are of the last century
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 _FORMATS = (
     "iso",
     *(f"{day}{time}" for day in _DAYS for time in _TIMES),
     "%d %b %Y",
+    "%d %B %Y",
     "%b %d, %Y",
+    "%B %d, %Y",
+    "%a, %d %b %Y %H:%M:%S %z",  # of mails
+    "%Y\u5e74%m\u6708%d\u65e5",  # of Chinese and Japanese
     "%Y%m%d",
 )
+_MONTH_FIRST = re.compile("%m([/-])%d")
+_DAY_FIRST = re.compile("%d([/-])%m")
 # What no format takes for a date, found at once; six to eight digits may be one.
 _NUMBER = re.compile(r"(?![0-9]{6,8}$)[+-]?[0-9]*[.,]?[0-9]+(?:[eE][+-]?[0-9]+)?")
 _YEARS = (1800, 2200)  # outside these a number of eight digits is no date
@@ -52,8 +58,28 @@ def find_format(texts: list[str], *, share: float = 0.95) -> str | None:
     for form in _FORMATS if texts else ():
         others = (text for text in texts if _moment(text, form) is None)
         if sum(1 for _ in islice(others, too_many)) < too_many:
-            return form
+            other = _other_order(form)
+            better = other and _n_dates(texts, other) > _n_dates(texts, form)
+            return other if better else form
     return None
+
+
+def fits_both_orders(texts: list[str], form: str) -> bool:
+    """Whether the day and the month of all dates could be exchanged."""
+    other = _other_order(form)
+    return other is not None and _n_dates(texts, other) == _n_dates(texts, form)
+
+
+def _other_order(form: str) -> str | None:
+    """Return the format with the day and the month exchanged, or None."""
+    for pattern, swapped in ((_MONTH_FIRST, r"%d\1%m"), (_DAY_FIRST, r"%m\1%d")):
+        if pattern.match(form):
+            return pattern.sub(swapped, form)
+    return None
+
+
+def _n_dates(texts: list[str], form: str) -> int:
+    return sum(_moment(text, form) is not None for text in texts)
 
 
 def moments_in(column: NDArray[Any], form: str) -> NDArray[np.datetime64]:
