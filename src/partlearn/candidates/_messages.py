@@ -36,7 +36,7 @@ _WITH_WEIGHT = re.compile(r"(.*\S)\s*[(=@]\s*(?:[01]?\.\d+|[01]|\d{1,3}\s*%)\s*\
 _WORDS_OF_DOUBT = frozenset(
     (
         *("any", "all", "either", "both", "*", "tbd", "unsure", "not sure", "unclear"),
-        *("undefined", "unlabeled", "unlabelled", "no label", "idk", "don't know"),
+        *("undefined", "unlabeled", "no label", "idk", "don't know"),
         *("unbekannt", "inconnu", "desconocido", "sconosciuto", "неизвестно"),
         *("不明", "未知", "알 수 없음", "n.d.", "n/d", "k.a.", "nd", "---", "."),
     )

@@ -436,10 +436,10 @@ def _has_merged_cells(sheet: Any) -> bool:
     """Search the sheet for them; openpyxl does not read them row by row."""
     with sheet._get_source() as source:
         end = b""
-        while chunk := source.read(1 << 16):
-            if b"mergeCell ref" in end + chunk:
+        while block := source.read(1 << 16):
+            if b"mergeCell ref" in end + block:
                 return True
-            end = chunk[-16:]
+            end = block[-16:]
     return False
 
 
