@@ -459,7 +459,7 @@ class Disambiguation:
         n_bins : int, default=10
             Number of bins.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------

@@ -107,14 +107,14 @@ class CandidateClassifier(BaseCandidateClassifier):
     vote_summary_ : VoteSummary or None
         If `y` are votes: the annotators, and the disagreement of features and votes.
     stray_rate_ : float or None
-        Given or estimated stray rate; None without `bags`, and where the rule does not
+        Given or estimated stray rate; None without `bags`, and for rules that do not
         use it.
     n_iter_ : int
         Number of iterations.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------

@@ -41,10 +41,10 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
         Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
         Number of rows, drawn once, among which neighbors are searched, those of new
-        rows, too. "auto" is all of up to 25,000 rows and 4,000 of more, None all. With
-        fewer than all, neighbors in the embeddings are searched once more at the end
-        among all training rows, in cells, for experts whose log-linear weight exceeds
-        .05. Not used with `search`.
+        rows, too. "auto" is all for up to 25,000 rows and 4,000 above; None is all.
+        With fewer than all, neighbors in the embeddings are searched once more at the
+        end among all training rows, in cells, for experts whose log-linear weight
+        exceeds .05. Not used with `search`.
     max_iter : int, default=10
         Maximum number of iterations.
     tol : float, default=0.01
@@ -61,8 +61,8 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
         Power of the importances by which the standardized columns are weighted, so that
         columns without information get small weights. "auto" takes a power for each
         geometry: 0 in the linear one, .5 in the Gaussian, 1 in the Laplacian, so that
-        the weights of the experts tell how much the importances count. 0 weights all
-        columns alike, and so does "auto" above 1,000 columns.
+        the weights of the experts determine their effect. With 0, and with "auto" above
+        1,000 columns, all columns have equal weights.
     miss_rate : float, default=0.0
         Share of rows whose candidate set misses the true label, if that is known, for
         example from an audit of some rows.
@@ -70,7 +70,7 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
         How often a label of the list of a bag occurs among its rows, where `bags` are
         given: at least once, at most once, or exactly once.
     stray_rate : float or "auto", default="auto"
-        Chance that a label which no row of a bag has is on its list all the same.
+        Chance that a label of no row of a bag is on its list.
         "auto" estimates it; the rule "distinct" does not use it.
     random_state : int, RandomState instance or None, default=0
         Draws the rows that choose the bandwidths, landmarks and reference rows.
@@ -92,7 +92,7 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
     bandwidth_ : dict of str to float
         Chosen bandwidth of each kernel, in units of the standardized data.
     stray_rate_ : float or None
-        Given or estimated stray rate; None without `bags`, and where the rule does not
+        Given or estimated stray rate; None without `bags`, and for rules that do not
         use it.
     vote_summary_ : VoteSummary or None
         If `y` are votes: the annotators, and the disagreement of features and votes.
@@ -116,7 +116,7 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
@@ -130,7 +130,7 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
     depend on its own labels; the rotation of the scores and the weights of the pool, a
     handful of numbers, see all rows.
 
-    The data are standardized inside; the maths is done in float64. Exact kernels need
+    The data are standardized inside; computations are in float64. Exact kernels need
     two eigenproblems of the size of the rows, O(m^3), and about four arrays of m x m
     numbers; L landmarks O(m L^2) and about three of m x L. A fit that would not fit
     into memory raises an error at once. Sparse data of up to 2,000 columns are made

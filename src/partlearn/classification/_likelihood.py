@@ -59,8 +59,8 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
             candidate sets, or weights and votes, which initialize the confidences; see
-            :func:`partlearn.candidates.check_evidence`. The published method has no
-            weights and votes.
+            :func:`partlearn.candidates.check_evidence`. Weights and votes are not part
+            of the published method.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labeling confidences that weight the candidates, for example
             ``label_confidence_`` of a reducer.

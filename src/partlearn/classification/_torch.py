@@ -73,7 +73,7 @@ class TorchClassifier(BaseScoreClassifier):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
@@ -145,8 +145,8 @@ class TorchClassifier(BaseScoreClassifier):
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
             candidate sets, or weights and votes, which initialize the confidences; see
-            :func:`partlearn.candidates.check_evidence`. The published method has no
-            weights and votes.
+            :func:`partlearn.candidates.check_evidence`. Weights and votes are not part
+            of the published method.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labeling confidences that weight the candidates, for example
             ``label_confidence_`` of a reducer.

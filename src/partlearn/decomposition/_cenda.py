@@ -39,26 +39,25 @@ class CENDA(BaseReducer):
         Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
         Number of rows, drawn once, among which neighbors are searched. "auto" is all
-        of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
+        for up to 25,000 rows and 4,000 above; None is all. With fewer than all,
         neighbors are searched among all rows once at the end, in cells.
     alpha : float, default=1.0
         Weight of the row's own confidence relative to the neighbors.
     weights : {"rank", "uniform"}, default="rank"
         "rank" weights the a-th nearest of k neighbors by ``k - a + 1``, as the
-        authors' program does; "uniform" weights all alike, as the paper prints.
+        authors' program does; "uniform" gives equal weights, as in the paper.
     scaling : {"constraint", "maxabs"}, default="constraint"
-        Length of each direction: as the paper's constraint has it, or with largest
-        entry one, which is what the published figures were computed with.
+        Length of each direction: by the constraint of the paper, or with largest entry
+        one, as in the published figures.
     standardize : bool, default=True
-        Whether to bring all columns to mean zero and variance one first.
+        Whether to standardize the columns first.
     max_iter : int, default=50
         Maximum number of iterations of projection and update.
     tol : float, default=1e-10
         Stop when no confidence changes by more than `tol`.
     svd_rank : int or None, default=None
-        How many leading singular directions of the data are used. None uses all,
-        unless both sides of the data exceed 4000: then 500, found by a randomized
-        iteration.
+        Number of leading singular directions of the data to use. None uses all, or 500
+        if both sides of the data exceed 4000, found by a randomized iteration.
     search : neighbor transformer, default=None
         Approximate neighbor search for many rows, for example
         ``PyNNDescentTransformer``; None searches exactly. It must return `n_neighbors`
@@ -87,7 +86,7 @@ class CENDA(BaseReducer):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
@@ -96,21 +95,20 @@ class CENDA(BaseReducer):
     Notes
     -----
     Where the paper and the authors' program differ, the parameters `weights` and
-    `scaling` choose. Standardizing is not in the paper but in the program; it also
-    settles whether the scatter matrix of the constraint is centered. The returned
-    directions are those of the last eigenproblem, hence of the confidences before the
-    last update.
+    `scaling` choose. The program standardizes, the paper does not; standardization also
+    centers the scatter matrix of the constraint. The returned directions solve the last
+    eigenproblem, with the confidences before the last update.
 
     The constraint matrix is factored once, on the smaller side of the data; an
     iteration costs O(m d q + min(m, d)^2 q + q^3) and a neighbor search. Sparse data
     stay sparse.
 
-    Where only leading directions are used, the same problem is solved for directions in
-    their span, and the iterations also end when two in a row leave the most likely
-    label of all but one row in 200 as it was. With more columns than rows some
-    direction reproduces any confidences exactly, and neighbors then confirm what they
-    had: of 4,000 rows of text with 10,000 words and two false candidates .33 of the
-    labels are named right in all directions, and .93 in the 500 leading ones.
+    With leading directions only, the problem is solved in their span, and the
+    iterations also stop when two in a row keep the most likely label of all but one row
+    in 200. With more columns than rows some direction reproduces any confidences
+    exactly, and neighbors then confirm the previous ones: of 4,000 rows of text with
+    10,000 words and two false candidates, .33 of the labels are right with all
+    directions, and .93 with the 500 leading ones.
 
     References
     ----------
@@ -182,8 +180,8 @@ class CENDA(BaseReducer):
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
             candidate sets, or weights and votes, which initialize the confidences; see
-            :func:`partlearn.candidates.check_evidence`. The published method has no
-            weights and votes.
+            :func:`partlearn.candidates.check_evidence`. Weights and votes are not part
+            of the published method.
 
         Returns
         -------

@@ -50,15 +50,15 @@ class CRISP(BaseReducer):
     Parameters
     ----------
     n_components : int, float, "auto" or None, default=None
-        Number of directions. None or "auto" keeps all whose held-out signal is
-        positive, and the background where it helps. An integer keeps that many of the
-        discriminant directions, and appends background only if it is larger than their
-        number; a float keeps the discriminant ones that reach that share of the signal.
+        Number of directions. None or "auto" keeps all with positive held-out signal,
+        and the background if it helps. An integer keeps this number of discriminant
+        directions, and adds background only if there are fewer. A float keeps the
+        discriminant directions that reach this share of the signal.
     n_neighbors : int, default=8
         Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
-        Number of rows, drawn once, among which neighbors are searched. "auto" is all of
-        up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
+        Number of rows, drawn once, among which neighbors are searched. "auto" is all
+        for up to 25,000 rows and 4,000 above; None is all. With fewer than all,
         neighbors in the embedding are searched once more at the end among all rows, in
         cells. Not used with `search`.
     use_neighbors : bool or "auto", default="auto"
@@ -67,15 +67,15 @@ class CRISP(BaseReducer):
         in the rows.
     background : {"auto", "none"} or float, default="auto"
         Weight, in [0, 1], of leading principal components beside the discriminant
-        directions. "auto" takes the smallest weight whose neighbors expect the
-        candidate sets as well as the best; "none" is 0 and gives at most as many
-        components as there are classes, less one.
+        directions. "auto" takes the smallest weight with a likelihood of the candidate
+        sets near the best; "none" is 0, which gives at most as many components as
+        classes minus one.
     standardize : bool, default=True
-        Whether to bring all columns to variance one. They are centered in any case.
+        Whether to scale the columns to variance one; they are always centered.
     relevance : float or "auto", default="auto"
         Power of the importances by which the standardized columns are weighted, so that
-        columns without information get small weights. "auto" is 1; 0 weights all
-        columns alike, and so does "auto" above 1,000 columns. Used only with
+        columns without information get small weights. "auto" is 1. With 0, and with
+        "auto" above 1,000 columns, all columns have equal weights. Used only with
         `standardize`.
     max_iter : int, default=20
         Maximum number of iterations of scoring and update.
@@ -87,18 +87,18 @@ class CRISP(BaseReducer):
         How often a label of the list of a bag occurs among its rows, where `bags` are
         given: at least once, at most once, or exactly once.
     stray_rate : float or "auto", default="auto"
-        Chance that a label which no row of a bag has is on its list all the same.
+        Chance that a label of no row of a bag is on its list.
         "auto" estimates it; the rule "distinct" does not use it.
     random_state : int, RandomState instance or None, default=0
         Draws reference rows and starts the truncated decomposition.
     search : neighbor transformer, default=None
-        Neighbor search, for example ``PyNNDescentTransformer``, for more rows than
-        the exact search, which None stands for, can manage. It must offer eleven
-        neighbors besides the row itself, or `n_neighbors` if that is more than ten.
+        Approximate neighbor search for many rows, for example
+        ``PyNNDescentTransformer``; None searches exactly. It must return eleven
+        neighbors besides the row itself, or `n_neighbors` if this is more than ten.
     svd_rank : int or None, default=None
-        Number of leading singular directions of the data that are used. None uses all,
-        unless both sides of the data exceed 4000: then 500, found by a randomized
-        iteration that leaves sparse data sparse.
+        Number of leading singular directions of the data to use. None uses all, or 500
+        if both sides of the data exceed 4000, found by a randomized iteration that
+        keeps sparse data sparse.
     n_jobs : int or None, default=None
         Threads of the neighbor search; the result does not depend on it.
 
@@ -125,14 +125,13 @@ class CRISP(BaseReducer):
     relevance_ : float
         Power of the importances.
     eigenvalues_ : ndarray
-        Held-out signal of each discriminant direction among the components; empty where
+        Held-out signal of each discriminant direction among the components; empty if
         only principal components are kept.
     cross_fitted_ : ndarray of shape (n_samples, n_kept)
-        Where each training row would lie along these directions by regressions that
-        were fitted without it: what `transform` says of the training rows, less the
-        part that only repeats their own labels.
+        Position of each training row along these directions, by regressions fitted
+        without the row. `transform` also contains the effect of the row's own labels.
     stray_rate_ : float or None
-        Given or estimated stray rate; None without `bags`, and where the rule does not
+        Given or estimated stray rate; None without `bags`, and for rules that do not
         use it.
     objective_ : ndarray of shape (n_iter_,)
         Mean log-likelihood of the candidate sets under the experts, after each
@@ -150,7 +149,7 @@ class CRISP(BaseReducer):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
@@ -160,17 +159,17 @@ class CRISP(BaseReducer):
 
     Notes
     -----
-    CRISP is a method of this library; it has no paper. The user guide gives its
-    formulas and where it does not win. The embedding of the training rows is the
-    in-sample one, so that ``fit_transform(X, y)`` equals ``fit(X, y).transform(X)``;
-    learners that follow see training and new rows treated alike. The maths is done in
-    float64 whatever the input; components and confidences have its precision.
+    CRISP is a method of this library; it has no paper. The user guide has its formulas,
+    and where other methods are better. The embedding of the training rows is the
+    in-sample one, so that ``fit_transform(X, y)`` equals ``fit(X, y).transform(X)``,
+    and training and new rows are treated alike. Computations are in float64 whatever
+    the input; components and confidences have its precision.
 
     One decomposition of the data, O(m d min(m, d)), then O(m r q) an iteration with r
     the rank, and two neighbor searches in at most q - 1 dimensions. Memory is
-    O(m (r + q)) besides the data and the smaller Gram matrix. Of more than 4,000 rows,
-    4,000 drawn at random choose the ridge, and of more than 10,000 rows, 10,000 choose
-    the background. The result does not depend on the order of the rows.
+    O(m (r + q)) besides the data and the smaller Gram matrix. Above 4,000 rows, 4,000
+    random rows determine the ridge, and above 10,000 rows, 10,000 determine the
+    background. The result does not depend on the order of the rows.
 
     Examples
     --------
@@ -264,9 +263,9 @@ class CRISP(BaseReducer):
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add rows and learn from all rows so far.
 
-        The model keeps the rows and their labels, and so does its model file. The
-        result is that of `fit` on the rows of all calls, and takes as long: the
-        confidences of old rows change with new ones.
+        The model and its model file keep the rows and their labels. The result equals
+        `fit` on the rows of all calls, and takes as long, since new rows change the
+        confidences of old ones.
 
         Parameters
         ----------
@@ -389,7 +388,7 @@ class CRISP(BaseReducer):
         search: NeighborSearch,
         order: Indices,
     ) -> tuple[Array, Array, float]:
-        """Directions (d, p), factors of the discriminant ones, background weight."""
+        """Return directions (d, p), discriminant factors, background weight."""
         wanted = None if self.n_components == "auto" else self.n_components
         # A direction without signal is the only one left if none has any.
         kept = max(count_directions(at_least(embedding.values, 0.0), wanted), 1)

@@ -53,18 +53,18 @@ None, default=None
         see Notes; a callable takes two matrices and returns their kernel matrix.
     normalize : {"auto", "within", "total"}, default="auto"
         Length of each direction p: ``p' S_w p = 1`` as in classical discriminant
-        analysis, or ``p' S_t p = 1``, which stays finite where classes are separated
-        perfectly. "auto" takes "total" if the rank of the data is that of the rows,
+        analysis, or ``p' S_t p = 1``, which stays finite for perfectly separated
+        classes. "auto" takes "total" if the rank of the data equals the number of rows,
         so that every labeling can be separated, and "within" otherwise. With a kernel
-        only "within" is defined, and "auto" means it.
+        only "within" is defined, also for "auto".
     standardize : bool, default=True
-        Whether to bring all columns to mean zero and variance one first.
+        Whether to standardize the columns first.
     max_iter : int, default=75
         Maximum number of iterations of update and projection.
     tol : float, default=0.0
-        Stop when no confidence changes by more than `tol`; 0 means not at all.
+        Stop when no confidence changes by more than `tol`.
     random_state : int, RandomState instance or None, default=0
-        Decides between tied labels.
+        Breaks ties of labels.
     search : neighbor transformer, default=None
         Approximate neighbor search for many rows, for example
         ``PyNNDescentTransformer``; None searches exactly. It must return `n_neighbors`
@@ -95,7 +95,7 @@ None, default=None
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
@@ -107,15 +107,14 @@ None, default=None
     The total scatter does not depend on the labels, so the data are whitened once; the
     between-class scatter has rank q - 1 at most, and an iteration costs O(m r q) for
     data of rank r, and a neighbor search. Sparse data stay sparse. Data in single
-    precision are computed with in double precision: votes are choices, and iterations
-    that do not settle carry a choice on to the end.
+    precision are computed in double precision, since the choice between labels is
+    discrete, and unsettled iterations carry it to the end.
 
-    Departures: the authors' program drops directions whose within-class scatter is
-    singular, since its solver gives no finite eigenvalue for them; these are the best
-    directions there are, and we keep them (the published figures on text suffer from
-    the loss). Labels that tie are compared among the tied ones only, where the program
-    looks at all. Standardizing is done outside the program; the directions depend on
-    it through rounding only.
+    Differences: the authors' program drops directions with singular within-class
+    scatter, since its solver returns no finite eigenvalue for them. They are the best
+    directions and are kept here (the published figures on text suffer from the loss).
+    Ties are broken among the tied labels only; the program uses all. Standardization is
+    outside of the program; the directions depend on it through rounding only.
 
     With a kernel the method is that of the 2022 paper: class means of the kernel
     columns, unweighted by the size of the class; the within-class scatter gets a
@@ -124,12 +123,11 @@ None, default=None
     ``transform`` then compares rows with all training rows, which are kept, and `fit`
     needs O(m^2) memory and O(m^3) time.
 
-    Labels that tie are drawn. The program draws by the place of the row and of the
-    label; here the draws follow the content of both, so that no order changes the
-    result. The choices are hard: on glass (214 rows, one false candidate) .81 of the
-    labels agree between ``random_state=0`` and ``1``, and .72 and .74 of them are
-    right. Single precision may end elsewhere as well: .85 agree there, and .75 are
-    right.
+    Ties are broken at random. In the program the draw depends on the positions of row
+    and label, here on their content, so that no order changes the result. The draws
+    matter: on glass (214 rows, one false candidate) .81 of the labels agree between
+    ``random_state=0`` and ``1``, and .72 and .74 are right. Between precisions .85
+    agree, and .75 are right.
 
     References
     ----------
@@ -196,8 +194,8 @@ None, default=None
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
             candidate sets, or weights and votes, which initialize the confidences; see
-            :func:`partlearn.candidates.check_evidence`. The published method has no
-            weights and votes.
+            :func:`partlearn.candidates.check_evidence`. Weights and votes are not part
+            of the published method.
 
         Returns
         -------
@@ -240,7 +238,7 @@ None, default=None
         return self
 
     def _standardized(self, X: Any) -> Any:
-        """Rows as the kernel sees them; sparse rows stay sparse where not centered."""
+        """Return the rows for the kernel; sparse rows stay sparse unless centered."""
         X = validate_rows(self, X, order=None)
         if not self.standardize:
             return X
@@ -318,7 +316,7 @@ class LinearSpace:
         return (self._A / self._length)[:, :r]
 
     def embedding(self, r: int) -> NDArray[Any]:
-        """Rows along the first `r` directions, about their mean."""
+        """Return the centered rows along the first `r` directions."""
         return self.basis.left(self._scaled(r))
 
     def directions(self, r: int) -> NDArray[Any]:
@@ -329,7 +327,7 @@ class LinearSpace:
 def delin_update(
     F: Array, votes: VoteSums, k: int, S: Mask, rng: np.random.RandomState
 ) -> Array:
-    """Give the best supported candidates the share of neighbors that hold them.
+    """Give the most frequent candidates among the neighbors their share of them.
 
     Source: DELIN, update of the confidences.
 
@@ -338,14 +336,13 @@ def delin_update(
     F : ndarray of shape (m, q)
         Confidences.
     votes : callable
-        Sums what the neighbors have, by rank or uniformly.
+        Sums values over the neighbors, by rank or uniformly.
     k : int
         Number of neighbors.
     S : ndarray of bool, shape (m, q)
         Candidates.
     rng : RandomState
-        Chooses among labels that tie in votes and in the number of their holders, when
-        there are too many of them for the k neighbors.
+        Breaks remaining ties at random.
 
     Returns
     -------
@@ -371,7 +368,7 @@ def delin_update(
 
 
 def gram(A: Any, B: Any, kernel: str | Callable[..., Any]) -> Array:
-    """Kernel matrix of the rows of `A` and of `B`, in double precision."""
+    """Return the kernel matrix of the rows of `A` and of `B`, in double precision."""
     K = kernel(A, B) if callable(kernel) else pairwise_kernels(A, B, metric=kernel)
     K = np.asarray(K, dtype=np.float64)
     if K.shape != (A.shape[0], B.shape[0]):
@@ -420,18 +417,18 @@ class KernelSpace:
         self._A = WC @ (u[:, ::-1] / roots)
 
     def directions(self, r: int) -> Array:
-        """Coefficients of the training rows, (m, r)."""
+        """Return the coefficients of the training rows, (m, r)."""
         return self._V @ self._A[:, :r]
 
     def embedding(self, r: int) -> Array:
-        """Training rows along the first `r` directions."""
+        """Return the training rows along the first `r` directions."""
         return self.K @ self.directions(r)
 
 
 def kernel_update(
     F: Array, votes: VoteSums, k: int, S: Mask, rng: np.random.RandomState
 ) -> Array:
-    """Give the best supported candidate a share by its holders among the neighbors.
+    """Give the most frequent candidate among the neighbors a share by their number.
 
     Source: DELIN, update of the confidences, kernel form.
 
@@ -454,8 +451,8 @@ def kernel_update(
 def one_of(tied: Mask, rng: np.random.RandomState) -> Mask:
     """Keep one label of each row's `tied` ones, at random.
 
-    One number is drawn per row, tied or not, so that the choice in a row does not hang
-    on what happens in others.
+    One number is drawn per row, tied or not, so that the choice in a row does not
+    depend on other rows.
     """
     draw = np.floor(rng.random_sample((len(tied), 1)) * tied.sum(axis=1, keepdims=True))
     return tied & (np.cumsum(tied, axis=1) == draw + 1)

@@ -49,7 +49,7 @@ _LEAST_SHARE = 0.02  # what a geometry counts whose experts are not trusted
 
 
 class PoolMixin:
-    """What CRISPClassifier and KernelCRISP have in common: the fit of the pool."""
+    """Fit of the pool of experts, shared by CRISPClassifier and KernelCRISP."""
 
     max_iter: int
     geometries: Any
@@ -97,11 +97,10 @@ class KernelCRISP(
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of components: those of largest held-out signal. None keeps all, at most
-        the number of classes, less one, for each geometry, side by side.
+        Number of components, by largest held-out signal. None keeps all: at most the
+        number of classes minus one for each geometry.
     geometries : sequence of {"linear", "rbf", "laplacian"}, default=all three
-        Geometries; a single one gives at most as many components as there are classes,
-        less one.
+        Geometries. Each has at most as many components as classes minus one.
     use_neighbors : bool or "auto", default="auto"
         Whether neighbors are among the experts. "auto" uses them. Without them an
         iteration is linear in the rows.
@@ -109,9 +108,9 @@ class KernelCRISP(
         Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
         Number of rows, drawn once, among which neighbors are searched, those of new
-        rows, too. "auto" is all of up to 25,000 rows and 4,000 of more, None all. Where
-        they are fewer than all, neighbors in the embeddings are searched once more at
-        the end among all training rows, in cells, for experts whose log-linear weight
+        rows, too. "auto" is all for up to 25,000 rows and 4,000 above; None is all.
+        With fewer than all, neighbors in the embeddings are searched once more at the
+        end among all training rows, in cells, for experts whose log-linear weight
         exceeds .05. Not used with `search`.
     max_iter : int, default=10
         Maximum number of iterations.
@@ -127,15 +126,15 @@ class KernelCRISP(
         Power of the importances by which the standardized columns are weighted, so that
         columns without information get small weights. "auto" takes a power for each
         geometry: 0 in the linear one, .5 in the Gaussian, 1 in the Laplacian, so that
-        the weights of the experts tell how much the importances count. 0 weights all
-        columns alike, and so does "auto" above 1,000 columns.
+        the weights of the experts determine their effect. With 0, and with "auto" above
+        1,000 columns, all columns have equal weights.
     miss_rate : float, default=0.0
         Share of rows whose candidate set misses the true label, if that is known.
     bag_rule : {"cover", "distinct", "match"}, default="cover"
         How often a label of the list of a bag occurs among its rows, where `bags` are
         given: at least once, at most once, or exactly once.
     stray_rate : float or "auto", default="auto"
-        Chance that a label which no row of a bag has is on its list all the same.
+        Chance that a label of no row of a bag is on its list.
         "auto" estimates it; the rule "distinct" does not use it.
     random_state : int, RandomState instance or None, default=0
         Draws the rows that choose the bandwidths, landmarks and reference rows.
@@ -147,8 +146,8 @@ class KernelCRISP(
     Attributes
     ----------
     cross_fitted_ : ndarray of shape (n_samples, n_components_)
-        Where the training rows lie by regressions fitted without them: what
-        `fit_transform` returns.
+        Embedding of the training rows by regressions fitted without them, as returned
+        by `fit_transform`.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of each training row.
     eigenvalues_ : ndarray of shape (n_components_,)
@@ -164,7 +163,7 @@ class KernelCRISP(
     bandwidth_ : dict of str to float
         Chosen bandwidth of each kernel, in units of the standardized data.
     stray_rate_ : float or None
-        Given or estimated stray rate; None without `bags`, and where the rule does not
+        Given or estimated stray rate; None without `bags`, and for rules that do not
         use it.
     objective_ : ndarray of shape (n_iter_,)
         Mean log-likelihood of the candidate sets, after each iteration.
@@ -181,31 +180,31 @@ class KernelCRISP(
     n_components_ : int
         Number of components.
     model_ : PooledModel
-        The fit itself.
+        The fitted model.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
-    CRISP : Linear, with components that can be read.
+    CRISP : Linear, with interpretable components.
     partlearn.classification.CRISPClassifier : The classifier with the same fit.
 
     Notes
     -----
-    A method of this library, without a paper; the user guide gives its formulas and
-    where it does not win. ``fit_transform(X, y)`` is not ``fit(X, y).transform(X)``:
-    it returns the cross-fitted positions of the training rows, so that a classifier
-    that follows in a pipeline is trained on rows that are distributed as new ones.
-    scikit-learn's ``TargetEncoder`` does the same, for the same reason.
+    A method of this library, without a paper. The user guide has its formulas, and
+    where other methods are better. ``fit_transform(X, y)`` differs from ``fit(X,
+    y).transform(X)``: it returns the cross-fitted positions of the training rows, so
+    that the next classifier of a pipeline is trained on rows distributed as new ones,
+    as with scikit-learn's ``TargetEncoder``.
 
-    The data are standardized inside; the maths is done in float64. Exact kernels need
+    The data are standardized inside; computations are in float64. Exact kernels need
     two eigenproblems of the size of the rows, O(m^3), and about four arrays of m x m
-    numbers; L landmarks O(m L^2) and about three of m x L. What would not fit into
-    memory is refused before it is tried. Sparse data of up to 2,000 columns are made
+    numbers; L landmarks O(m L^2) and about three of m x L. A fit that would not fit
+    into memory raises an error at once. Sparse data of up to 2,000 columns are made
     dense; of wider ones the linear geometry stays sparse and the kernels see the 500
     leading singular directions.
 
@@ -301,7 +300,7 @@ class KernelCRISP(
         return self
 
     def _choose_components(self) -> None:
-        """Weigh the geometries, and keep the components of largest signal."""
+        """Weight the geometries, and keep the components of largest signal."""
         model = self.model_
         self.geometry_weights_ = geometry_weights(
             [str(g.name) for g in model.geometries], self.expert_weights_["log_linear"]
@@ -355,7 +354,7 @@ class KernelCRISP(
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
-            ``cross_fitted_``, not what `transform` gives for the same rows.
+            ``cross_fitted_``, which differs from `transform` of the same rows.
         """
         self.fit(X, y, confidence=confidence, bags=bags)
         cross_fitted: NDArray[Any] = self.cross_fitted_
@@ -405,7 +404,7 @@ class KernelCRISP(
 
 
 def _length(Z: Array) -> float:
-    """Mean length of held-out rows, or one where it is rounding, as of two rows."""
+    """Return the mean length of held-out rows, or one if it is due to rounding."""
     length = mean_norm(Z)
     return length if length > _LEAST_LENGTH else 1.0
 
@@ -413,7 +412,7 @@ def _length(Z: Array) -> float:
 def geometry_weights(
     names: Sequence[str], experts: dict[str, float]
 ) -> dict[str, float]:
-    """Share of each geometry in the log-linear weights, at least .02, summing to one.
+    """Return the share of each geometry in the log-linear weights, at least .02.
 
     Source: KernelCRISP, weights of the geometries.
 

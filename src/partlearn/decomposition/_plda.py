@@ -25,10 +25,10 @@ class PLDA(BaseReducer):
     """Reduce dimensions by discriminants between ridge regression and LDA.
 
     Each iteration solves ``S_b p = lambda ((1 - beta) S_w + beta I) p`` with scatter
-    matrices weighted by the confidences, rebuilds every row and its confidences from
-    its neighbors in the reduced space, and propagates confidences along these weights.
-    The trade-off beta decays: the first iterations are regularized because their labels
-    are uncertain, and the last ones are plain LDA.
+    matrices weighted by the confidences, reconstructs every row and its confidences
+    from its neighbors in the reduced space, and propagates confidences along these
+    weights. The trade-off beta decays: the first iterations are regularized because
+    their labels are uncertain, and the last ones are plain LDA.
 
     Parameters
     ----------
@@ -37,14 +37,14 @@ class PLDA(BaseReducer):
         the number by the candidate hit rate of neighbors on held-out rows. None keeps
         all, at most the number of classes minus one.
     n_neighbors : int, default=8
-        Number of neighbors that rebuild a row.
+        Number of neighbors that reconstruct a row.
     beta : float, default=0.5
-        Weight of the identity in the constraint of the first iteration, beside 1 - beta
-        for the within-class scatter; from 1 on there is only the identity.
+        Weight of the identity in the constraint of the first iteration; the
+        within-class scatter has 1 - beta. With 1 or more there is only the identity.
     decay : float, default=0.95
         In (0, 1]; after iteration t `beta` is multiplied by ``decay ** t``.
     standardize : bool, default=True
-        Whether to bring all columns to mean zero and variance one first.
+        Whether to standardize the columns first.
     max_iter : int, default=100
         Maximum number of iterations.
     tol : float, default=1e-8
@@ -77,22 +77,21 @@ class PLDA(BaseReducer):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
-    DELIN : Plain discriminant analysis with votes.
+    DELIN : Discriminant analysis with labels from neighbors.
     WPLDR : Dependence maximization with a neighbor graph.
 
     Notes
     -----
-    The method is described after the authors' program, which is called DRAW; it is not
-    the feature augmentation of the same name. The program has no stopping rule: here it
-    stops when neither confidences nor beta move any more. Directions whose within-class
-    scatter vanishes are kept with a capped eigenvalue. Confidences rarely converge
-    within `max_iter` iterations on ambiguous data, with a warning. Rows are compared by
-    angle, hence with a single direction (two classes) by sign only: other reducers suit
-    such data better.
+    The method follows the authors' program, called DRAW; it is not the feature
+    augmentation of the same name. The program has no stopping rule: here it stops when
+    neither confidences nor beta change. Directions whose within-class scatter vanishes
+    are kept with a capped eigenvalue. Confidences rarely converge within `max_iter`
+    iterations on ambiguous data, with a warning. Rows are compared by angle, hence with
+    a single direction (two classes) by sign only: other reducers suit such data better.
 
     The data are decomposed once; in their coordinates the constraint without labels is
     diagonal and an iteration costs O(m r q) for data of rank r, a neighbor search and
@@ -158,8 +157,8 @@ class PLDA(BaseReducer):
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
             candidate sets, or weights and votes, which initialize the confidences; see
-            :func:`partlearn.candidates.check_evidence`. The published method has no
-            weights and votes.
+            :func:`partlearn.candidates.check_evidence`. Weights and votes are not part
+            of the published method.
 
         Returns
         -------

@@ -27,8 +27,8 @@ def class_scaled(F: NDArray[Any]) -> NDArray[Any]:
 def without_noise(values: NDArray[Any], largest: float, dtype: Any) -> Array:
     """Set squared singular values to zero that are round-off.
 
-    That is what they are below 1e-12 of the first one, or where no singular value
-    exceeds the precision of `dtype` beside the `largest` square there could be.
+    These are below 1e-12 of the first one; all are, if none exceeds the precision of
+    `dtype` times the `largest` possible square.
     """
     floor = largest * (10 * float(np.finfo(dtype).eps)) ** 2
     first = float(values[0]) if len(values) else 0.0

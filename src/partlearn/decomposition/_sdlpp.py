@@ -1,4 +1,4 @@
-"""SDLPP: projections that part rows with dissimilar labels and keep neighborhoods."""
+"""SDLPP: projections that separate dissimilar labels and preserve neighborhoods."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -43,7 +43,7 @@ class SDLPP(BaseReducer):
     threshold : float, default=0.95
         Share of the summed eigenvalues that the directions of an iteration must reach.
     standardize : bool, default=True
-        Whether to bring all columns to mean zero and variance one first.
+        Whether to standardize the columns first.
     max_iter : int, default=100
         Maximum number of iterations.
     search : neighbor transformer, default=None
@@ -74,7 +74,7 @@ class SDLPP(BaseReducer):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
@@ -83,15 +83,14 @@ class SDLPP(BaseReducer):
 
     Notes
     -----
-    Described after the authors' program. It departs from that in three places: both
-    sides of the eigenproblem are symmetrized by the mean with their transpose instead
-    of an element-wise maximum; the constraint gets a ridge of 1e-8 of its mean diagonal
-    and row sums below zero, which neighborhoods heavier than all dissimilarities would
-    leave, count as zero; and None stands for the number of classes minus one.
-
-    The dissimilarity of m rows is never written down: it is a matrix of ones less the
-    Gram matrix of the confidences. An iteration costs O(m r (r + q + k)) for data of
-    rank r and one neighbor search.
+    The method follows the authors' program, with three differences: both sides of the
+    eigenproblem are symmetrized by the mean with their transpose instead of an
+    element-wise maximum; the constraint gets a ridge of 1e-8 of its mean diagonal and
+    negative row sums, for neighborhoods heavier than all dissimilarities, are set to
+    zero; and None stands for the number of classes minus one. The dissimilarity of m
+    rows is never written down: it is a matrix of ones less the Gram matrix of the
+    confidences. An iteration costs O(m r (r + q + k)) for data of rank r and one
+    neighbor search.
 
     References
     ----------
@@ -149,8 +148,8 @@ class SDLPP(BaseReducer):
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
             candidate sets, or weights and votes, which initialize the confidences; see
-            :func:`partlearn.candidates.check_evidence`. The published method has no
-            weights and votes.
+            :func:`partlearn.candidates.check_evidence`. Weights and votes are not part
+            of the published method.
 
         Returns
         -------
@@ -205,7 +204,7 @@ def heat_weights(distances: Array, neighbors: NDArray[np.int64], kept: Mask) -> 
 
 
 def add_neighbors(F: Array, neighbors: NDArray[np.int64], heard: Mask) -> Array:
-    """Add the confidences of the neighbors heard, inside the believed candidates.
+    """Add the confidences of the kept neighbors, within the likely candidates.
 
     Source: SDLPP, update of the confidences.
     """

@@ -24,9 +24,9 @@ class SeenRows:
     weights : ndarray of shape (n_seen, n_classes)
         Evidence on the labels.
     known : ndarray of int, shape (n_seen,)
-        Columns of labels that are known beside votes, else -1.
+        Columns of known labels beside votes, otherwise -1.
     annotators : ndarray of shape (n_annotators,)
-        Names of the annotators; none where the labels are no votes.
+        Names of the annotators; empty without votes.
     vote_row, vote_annotator, vote_label : ndarray of int, shape (n_votes,)
         Codes of the votes.
     """

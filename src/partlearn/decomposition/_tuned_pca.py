@@ -1,4 +1,4 @@
-"""Principal components in front of a reducer, their number tuned without the truth."""
+"""Principal components before a reducer, with a number chosen without true labels."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -43,12 +43,12 @@ class TunedPCA(BaseReducer):
         Number of principal components, or the numbers to choose from. "auto" tries
         eight, from half the number of classes up to all, evenly on a log scale.
     cv : int, default=3
-        Folds of the choice. Of data with more than 4000 rows and columns no more folds
-        are held out than it takes to hold out 5000 rows.
+        Number of folds. With more than 4000 rows and columns, only as many folds are
+        used as hold out 5000 rows.
     n_neighbors : int, default=10
-        Neighbors that vote on a held-out row.
+        Number of neighbors that classify a held-out row.
     standardize : bool, default=True
-        Whether to bring all columns to variance one. They are centered in any case.
+        Whether to scale the columns to variance one; they are always centered.
     random_state : int, RandomState instance or None, default=0
         Draws the folds.
 
@@ -61,15 +61,15 @@ class TunedPCA(BaseReducer):
     grid_ : ndarray of int
         Numbers that were tried.
     hit_rates_ : ndarray of shape (len(grid_),)
-        Weighted share of held-out rows whose neighbors named a candidate; empty where
-        there was nothing to choose.
+        Weighted candidate hit rate of held-out rows for each number; empty for a single
+        number.
     reducer_ : reducer or None
         The reducer, fitted on the components.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Confidences of the reducer; without one, those after an update from the
-        neighbors among the components.
+        Confidences of the reducer; without one, of an update from the neighbors in the
+        components.
     n_components_ : int
-        Number of directions in the end.
+        Number of directions.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     mean_, scale_ : ndarray of shape (n_features,)
@@ -77,21 +77,21 @@ class TunedPCA(BaseReducer):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
-    CRISP : Needs no such help.
+    CRISP : Regularized by leave-one-out scores instead.
 
     Notes
     -----
-    A hit counts 1/(number of candidates), since chance hits large sets easily. The best
-    rate is taken, the smaller number of equals; taking the smallest within a standard
-    error of the best was tried and cost up to .08 accuracy.
-    The reducer is fitted ``cv`` times for each number tried, and once more. Sparse
-    data stay sparse up to the components.
+    A hit counts 1/(number of candidates), since large sets are hit by chance. The best
+    rate is taken, and the smaller number of a tie. The smallest number within a
+    standard error of the best cost up to .08 accuracy. The reducer is fitted ``cv``
+    times for each number tried, and once more. Sparse data stay sparse up to the
+    components.
 
-    Folds are drawn by the content of the rows, whose order does not matter.
+    Folds depend on the content of the rows, not on their order.
 
     Examples
     --------
@@ -214,7 +214,7 @@ class TunedPCA(BaseReducer):
     def _held_out_hits(
         self, X: Any, labels: Evidence, rng: np.random.RandomState
     ) -> tuple[Array, Mask]:
-        """How often neighbors name a candidate (grid, m), and rows held out (m,)."""
+        """Return candidate hits by neighbors, (grid, m), and held-out rows, (m,)."""
         m = X.shape[0]
         hits = np.zeros((len(self.grid_), m))
         held_out = np.zeros(m, dtype=bool)
@@ -253,13 +253,13 @@ class TunedPCA(BaseReducer):
 
 
 def dimension_grid(rank: int, n_classes: int) -> Indices:
-    """Numbers of components to try, evenly on a log scale up to all."""
+    """Return numbers of components to try, evenly on a log scale up to all."""
     least = max(1, min(rank, max(2, (n_classes - 1) // 2)))
     return np.unique(np.round(np.geomspace(least, rank, _GRID)).astype(np.intp))
 
 
 def composed(reducer: Any, V: Array) -> Array:
-    """Reducer after projection on `V` (d, p), as one matrix of directions (r, d)."""
+    """Compose projection on `V` (d, p) and reducer to directions (r, d)."""
     if getattr(reducer, "components_", np.empty((0, 0))).shape[1] != V.shape[1]:
         raise TypeError(
             f"TunedPCA needs a linear reducer with `components_`; "

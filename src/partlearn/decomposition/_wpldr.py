@@ -1,6 +1,6 @@
 """WPLDR: projection, confidences and neighbor graph from one objective.
 
-Only candidates may hold confidence, and there are few of them in a row. The step for
+Only candidates have confidence, and there are few of them in a row. The step for
 the confidences therefore works on rows padded to the largest candidate set, with the
 quadratic form ``A'A`` restricted to pairs of rows that share a candidate.
 """
@@ -46,20 +46,20 @@ class WPLDR(BaseReducer):
     n_components : int, float, "auto" or None, default=None
         Number of directions, or their share of the summed positive eigenvalues. "auto"
         chooses the number by the candidate hit rate of neighbors on held-out rows. None
-        takes the number of classes minus one. Further directions are those that the
-        graph penalizes least.
+        takes the number of classes minus one. Further directions have the least penalty
+        of the graph.
     n_neighbors : int, default=8
-        Number of neighbors that rebuild a row.
+        Number of neighbors that reconstruct a row.
     alpha : float, default=0.01
-        Weight of rebuilding the projected rows.
+        Weight of the reconstruction of the projected rows.
     beta : float, default=0.01
-        Weight of rebuilding the confidences; larger values give softer confidences.
-        With 0 each row puts all confidence on one candidate.
+        Weight of the reconstruction of the confidences; larger values give softer
+        confidences. With 0 each row puts all confidence on one candidate.
     mu : float, default=0.5
         Balance, in (0, 1), between uncorrelated projected features (1) and
         orthonormal directions (0) in the constraint.
     standardize : bool, default=True
-        Whether to bring all columns to mean zero and variance one first.
+        Whether to standardize the columns first.
     max_iter : int, default=20
         Maximum number of iterations.
     cccp_max_iter : int, default=10
@@ -95,7 +95,7 @@ class WPLDR(BaseReducer):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
@@ -104,16 +104,16 @@ class WPLDR(BaseReducer):
 
     Notes
     -----
-    The equations of the paper that give alpha to the confidences and beta to the
-    features contradict its objective, which is followed here; the defaults are equal.
-    The paper states neither the number of directions nor of neighbors, nor `mu`, nor
-    when to stop. It does not standardize; with standardized features the scatter matrix
-    of the constraint is centered. With the default `beta` the dependence outweighs the
-    graph, and confidences are nearly one-hot after the first iteration.
+    Some equations of the paper swap alpha and beta against its objective, which is used
+    here; the defaults are equal. The paper does not state the number of directions or
+    of neighbors, `mu`, or the stopping rule. It does not standardize; with standardized
+    features the scatter matrix of the constraint is centered. With the default `beta`
+    the dependence outweighs the graph, and confidences are nearly one-hot after the
+    first iteration.
 
     The data are whitened once. An iteration costs a neighbor search, m quadratic
     programs of size `n_neighbors`, sparse products for the confidences, and an
-    eigenproblem of the rank of the data (solved iteratively where the rank is large).
+    eigenproblem of the rank of the data (solved iteratively if the rank is large).
     Memory is O(m (k + q + r) + r^2) for data of rank r.
 
     References
@@ -179,8 +179,8 @@ class WPLDR(BaseReducer):
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
             candidate sets, or weights and votes, which initialize the confidences; see
-            :func:`partlearn.candidates.check_evidence`. The published method has no
-            weights and votes.
+            :func:`partlearn.candidates.check_evidence`. Weights and votes are not part
+            of the published method.
 
         Returns
         -------
@@ -216,12 +216,12 @@ class WPLDR(BaseReducer):
         return self._finish(P, values, F, trace, why, orders)
 
     def _most(self, rank: int, q: int) -> int:
-        """Directions to compute: the given number, else one per class less one."""
+        """Return the number of directions to compute."""
         wanted = self._wanted
         return min(int(wanted) if isinstance(wanted, Integral) else q - 1, rank)
 
     def _keep(self, values: Array, most: int) -> int:
-        """Directions to keep of those computed; a fraction counts positive values."""
+        """Count the directions to keep; a fraction counts positive values."""
         if not isinstance(self._wanted, float):
             return most
         return max(count_directions(np.clip(values, 0, None), self._wanted), 1)
@@ -244,7 +244,7 @@ class WhitenedSpace:
         self.dtype = X.dtype
 
     def embedding(self, A: Array) -> NDArray[Any]:
-        """Rows along the directions `A`, (m, p)."""
+        """Return the rows along the directions `A`, (m, p)."""
         return self.basis.left((self._length * A).astype(self.dtype, copy=False))
 
     def directions(self, A: Array) -> NDArray[Any]:
@@ -257,7 +257,7 @@ class WhitenedSpace:
         )
 
     def dependence(self, F: Array) -> tuple[Array, Array]:
-        """Directions of largest dependence alone, with their eigenvalues.
+        """Return the directions of largest dependence, with their eigenvalues.
 
         Source: WPLDR, Eq. (7).
         """
@@ -270,7 +270,7 @@ class WhitenedSpace:
     def solve(
         self, F: Array, A: Any, alpha: float, most: int, start: Array
     ) -> tuple[Array, Array]:
-        """Directions of largest dependence less `alpha` times the graph's penalty.
+        """Return the directions of largest dependence less `alpha` times the penalty.
 
         Source: WPLDR, Eq. (16).
         """
@@ -293,7 +293,7 @@ class WhitenedSpace:
     def _iterate(
         self, C: Array, A: Any, alpha: float, most: int, start: Array
     ) -> tuple[Array, Array] | None:
-        """Block iteration from the last directions; None where it does not settle."""
+        """Iterate from the last directions; return None without convergence."""
         if start.shape[1] < most or 5 * most > self.rank:
             return None
 
@@ -321,7 +321,7 @@ class WhitenedSpace:
 
 
 def objective(Z: NDArray[Any], F: Array, A: Any, alpha: float, beta: float) -> float:
-    """Half the dependence less half the weighted residuals of the graph.
+    """Return half the dependence less half the weighted residuals of the graph.
 
     Source: WPLDR, Eq. (1).
     """
@@ -407,7 +407,7 @@ def confidence_step(
 def _quadratic(
     A: Any, At: Any, S: Mask, place: Indices, filled: Mask
 ) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    """``F -> A'A F`` for padded rows, whichever way costs less."""
+    """Return ``F -> A'A F`` for padded rows, by the cheaper of two ways."""
     if S.mean() < SIZES.wpldr_few:
         H = restricted_quadratic(A, S)
 
@@ -427,7 +427,7 @@ def _quadratic(
 
 
 def restricted_quadratic(A: Any, S: Mask) -> Any:
-    """``A'A`` for every class, kept where the class is a candidate.
+    """Return ``A'A`` for every class, restricted to rows with the class as candidate.
 
     Parameters
     ----------

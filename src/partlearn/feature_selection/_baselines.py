@@ -24,13 +24,13 @@ class MaxRelevance(ConfidenceSelector):
     n_features_to_select : int, float, "auto" or None, default=0.15
         As in :class:`SAUTE`.
     alpha : float, default=0.6
-        Weight of the neighbors in [0, 1]. With 0 neighbors are not used: one-shot
-        relevance under candidates that count alike.
+        Weight of the neighbors in [0, 1]. With 0 neighbors are not used: relevance
+        under uniform confidences, without iterations.
     n_neighbors : int, default=8
         Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
         Number of rows, drawn once, among which neighbors are searched. "auto" is all
-        of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
+        for up to 25,000 rows and 4,000 above; None is all. With fewer than all,
         neighbors are searched among all rows once at the end, in cells; not for sparse
         data.
     var_floor : float, default=0.6
@@ -39,7 +39,7 @@ class MaxRelevance(ConfidenceSelector):
     normalize_sums : bool, default=False
         Whether the weights of the neighbors of a row sum to one.
     standardize : bool, default=True
-        Whether neighbors are found between columns of variance one.
+        Whether the columns are scaled to variance one for the neighbor search.
     max_iter : int, default=20
         Maximum number of iterations of selection and update.
     must_keep, exclude : sequence of int, str or bool, default=None
@@ -47,7 +47,7 @@ class MaxRelevance(ConfidenceSelector):
     validation_fraction : float, default=0.25
         Share of the rows held out to choose the size; only for "auto".
     random_state : int, RandomState or None, default=None
-        Which rows are held out; only for "auto".
+        Draws the held-out rows; only for "auto".
     n_jobs : int, default=None
         Threads; the result does not depend on it.
 
@@ -62,7 +62,7 @@ class MaxRelevance(ConfidenceSelector):
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each feature; 1 is the best.
     relevance_, redundancy_ : ndarray of shape (n_selected,)
-        The scores along the path; the redundancy is not looked at and is zero.
+        The scores along the path; the redundancy is not used and is zero.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of each training row.
     n_iter_ : int
@@ -74,11 +74,11 @@ class MaxRelevance(ConfidenceSelector):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
-    SAUTE : Avoids features that repeat each other.
+    SAUTE : Avoids redundant features.
 
     References
     ----------
@@ -134,9 +134,9 @@ class RandomSelection(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=0.15
-        Number of features; or the fraction of them, rounded up; or all.
+        Number of features, or their fraction (rounded up), or all.
     random_state : int, RandomState or None, default=None
-        Seed of the draw. Report the mean over several.
+        Seed of the draw. Report the mean over several seeds.
     must_keep, exclude : sequence of int, str or bool, default=None
         Columns to select in any case, and columns never to select.
 
@@ -153,7 +153,7 @@ class RandomSelection(BaseSelector):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------

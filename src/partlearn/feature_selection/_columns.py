@@ -1,9 +1,8 @@
-"""Standardized columns, a block at a time, from dense or sparse data.
+"""Standardized columns of dense or sparse data, in blocks.
 
-The selectors look at single columns: the points of a block of them, sums over the
-members of a class, bins. Neither a standardized copy of the data nor a dense copy of
-sparse data is ever made. In a sparse column all implicit zeros are one point that is
-counted many times.
+The selectors use single columns: points of a block of columns, sums over the members of
+a class, bins. The data are neither copied nor made dense. All implicit zeros of a
+sparse column are one point with a count.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -49,7 +48,7 @@ def columns(X: Any, moments: Moments | None = None) -> DenseColumns | SparseColu
 
 
 def bin_codes(x: NDArray[Any], mean: Array, std: Array) -> NDArray[np.uint8]:
-    """Bins of SAUTE: how many of mean - 2s, mean - s, mean + s, mean + 2s are below.
+    """Return the bins of SAUTE: the number of mean ± s and mean ± 2s below each value.
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ def bin_codes(x: NDArray[Any], mean: Array, std: Array) -> NDArray[np.uint8]:
 
 
 def cuts(mean: Array, std: Array) -> Array:
-    """Thresholds of the bins, (4, ...); nothing is over those of a constant feature."""
+    """Return the thresholds of the bins, (4, ...); infinite for a constant feature."""
     with np.errstate(over="ignore"):  # beyond the largest number there are no values
         return np.array([np.where(std > 0, mean + k * std, np.inf) for k in _STEPS])
 

@@ -1,4 +1,4 @@
-"""Iterations of selection and voting, shared by SAUTE and maximum relevance."""
+"""Iterations of selection and update, shared by SAUTE and maximum relevance."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -41,7 +41,7 @@ FRACTIONS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 
 
 
 class ConfidenceSelector(BaseSelector):
-    """A selector that alternates between selecting and voting."""
+    """Selector that alternates between selection and update of the confidences."""
 
     _parameter_constraints = PARAMETERS | {
         "n_features_to_select": [*COUNT, StrOptions({"auto"})],
@@ -62,8 +62,8 @@ class ConfidenceSelector(BaseSelector):
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
             candidate sets, or weights and votes, which initialize the confidences; see
-            :func:`partlearn.candidates.check_evidence`. The published method has no
-            weights and votes.
+            :func:`partlearn.candidates.check_evidence`. Weights and votes are not part
+            of the published method.
 
         Returns
         -------
@@ -122,13 +122,13 @@ class ConfidenceSelector(BaseSelector):
         return self
 
     def _usual(self, keep: Indices, available: int) -> int:
-        """Features that vote where no number is given."""
+        """Return the default number of features."""
         return min(max(count_features(0.15, self.n_features_in_), len(keep)), available)
 
     def _choose(
         self, X: Any, labels: Evidence, available: int, limits: dict[str, Any]
     ) -> int:
-        """Size with the fewest features that is not clearly worse than the best."""
+        """Choose the smallest size that is not clearly worse than the best."""
         sizes = sizes_to_try(self.n_features_in_, len(limits["keep"]), available)
         m = X.shape[0]
         order = check_random_state(self.random_state).permutation(m)
@@ -155,14 +155,14 @@ class ConfidenceSelector(BaseSelector):
         length: int | None,
         limits: dict[str, Any],
     ) -> tuple[SelectionPath, Any, int, bool]:
-        """Select features, let neighbors vote in them, until the selection stays.
+        """Alternate between selection and update until the selection stays the same.
 
         Source: SAUTE, pseudo-code in Table 1.
 
-        Where `n` features are all that may be selected there is nothing to wait for,
-        and one iteration is enough. The path of the last iteration goes on until it has
-        `length` features. Gives the last path, by :func:`greedy_path` within `limits`,
-        the confidences after it, the number of iterations, and whether they settled.
+        One iteration is enough if `n` is the number of all features that may be
+        selected. The path of the last iteration continues to `length` features. Returns
+        the last path, by :func:`greedy_path` within `limits`, the confidences after it,
+        the number of iterations, and whether they converged.
         """
         S: Any = labels.candidates
         F: Any = labels.first_confidence()
@@ -217,7 +217,7 @@ class ConfidenceSelector(BaseSelector):
         return path, F, n_iter, settled
 
     def _voted(self, F: NDArray[Any], S: Mask, votes: TiedNeighbors) -> NDArray[Any]:
-        """Mix own confidence and votes: ``(1 - alpha) F + alpha V``, inside the sets.
+        """Mix confidences with sums over neighbors: ``(1 - alpha) F + alpha V``.
 
         Source: SAUTE, Eq. (14).
         """
@@ -228,7 +228,7 @@ class ConfidenceSelector(BaseSelector):
 
 
 def sizes_to_try(d: int, least: int, most: int) -> Indices:
-    """Sizes between `least` and `most`, up to three fifths of the `d` features."""
+    """Return sizes from `least` to `most`, up to three fifths of the `d` features."""
     sizes = np.ceil(np.array(FRACTIONS) * d - 1e-9)
     return np.unique(np.clip(sizes, max(1, least), most).astype(np.intp))
 
@@ -242,9 +242,10 @@ def try_sizes(
     X: Any,
     S: Mask,
 ) -> Array:
-    """How often neighbors of held-out rows `X` name a candidate, (n_sizes, len(X)).
+    """Return candidate hits by neighbors of held-out rows `X`, (n_sizes, len(X)).
 
-    They are searched among the training rows `data` in the first features of `order`.
+    Neighbors are searched among the training rows `data` in the first features of
+    `order`.
     """
     spaces = (
         (data.scaled(order[:n], standardize), data.scaled(order[:n], standardize, X))

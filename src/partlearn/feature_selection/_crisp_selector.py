@@ -43,22 +43,22 @@ _HELD_OUT = 0.25  # share of the rows by which "auto" chooses
 class CRISPSelector(BaseSelector):
     """Select the features that together explain the confidences of CRISP best.
 
-    The confidences come from :class:`~partlearn.decomposition.CRISP`, so that no row
-    confirms its own candidate set. Features are then selected one by one. Each step
-    takes the feature that explains most of the residual of all labels, after projecting
-    out the selected features.
+    The confidences come from :class:`~partlearn.decomposition.CRISP`, whose held-out
+    scores do not depend on the row's own candidates. Features are then selected one by
+    one. Each step takes the feature that explains most of the residual of all labels,
+    after projecting out the selected features.
 
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=0.15
         Number of features, or their fraction (rounded up), or all. "auto" holds out a
         quarter of the rows and tries up to three fifths of the features. It takes the
-        smallest number whose candidate hit rate, by neighbors, is about as good as the
-        best one.
+        smallest number whose candidate hit rate, by neighbors, is close to the best
+        one.
     n_neighbors : int, default=8
         Number of neighbors.
     standardize : bool, default=True
-        Whether to bring all columns to variance one. They are centered in any case.
+        Whether to scale the columns to variance one; they are always centered.
     max_iter : int, default=20
         Maximum number of iterations.
     tol : float, default=1e-3
@@ -95,18 +95,18 @@ class CRISPSelector(BaseSelector):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
-    partlearn.decomposition.CRISP : Reduces by projection instead.
+    partlearn.decomposition.CRISP : Projection by the same confidences.
 
     Notes
     -----
     A method of this library, without a paper. A feature that is explained by the
-    selected ones is selected only if no other adds anything; constant features come
-    last. Once the confidences are known, each selection costs one pass over the data.
-    Sparse data stay sparse.
+    selected ones is selected only if no other has a gain; constant features come last.
+    Once the confidences are known, each selection costs one pass over the data. Sparse
+    data stay sparse.
 
     The result does not depend on the order of the rows.
 
@@ -192,7 +192,7 @@ class CRISPSelector(BaseSelector):
     def _path(
         self, X: Any, labels: Evidence, n: int, keep: Indices, exclude: Indices
     ) -> tuple[Iterations, Pursuit]:
-        """Confidences of some rows, and the first `n` features that explain them."""
+        """Return confidences of some rows, and the first `n` selected features."""
         rng = check_random_state(self.random_state)
         basis, _, _ = linear_basis(X, scale=self.standardize, rank=None, rng=rng)
         state = crisp_iterations(
@@ -215,7 +215,7 @@ class CRISPSelector(BaseSelector):
     def _choose(
         self, X: Any, labels: Evidence, keep: Indices, exclude: Indices, available: int
     ) -> int:
-        """Choose a size by how often neighbors of held-out rows name a candidate."""
+        """Choose a size by the candidate hit rate of neighbors on held-out rows."""
         sizes = sizes_to_try(X.shape[1], len(keep), available)
         if len(labels) < 4:  # too few to hold any out
             return int(sizes[0])
@@ -233,9 +233,9 @@ class CRISPSelector(BaseSelector):
 
 
 class Pursuit(NamedTuple):
-    """Columns in the order in which they were picked, and the gain of every column.
+    """Columns in the order of selection, and the gain of every column.
 
-    The gain of a picked column is that at its turn, of another one that at the end.
+    The gain of a selected column is from its step, other gains are from the end.
     """
 
     order: Indices
@@ -251,7 +251,7 @@ def matching_pursuit(
     first: Indices | None = None,
     exclude: Indices | None = None,
 ) -> Pursuit:
-    """Pick the columns that explain all targets best together, one after the other.
+    """Select the columns that together explain all targets, one after the other.
 
     Source: CRISPSelector, matching pursuit.
 
@@ -273,17 +273,17 @@ def matching_pursuit(
     Returns
     -------
     pursuit : Pursuit
-        The order and the gains. Where no column is left that adds anything, those that
-        were most relevant alone follow, constant ones last.
+        The order and the gains. Columns without a gain follow by their relevance alone,
+        constant ones last.
 
     Notes
     -----
-    The gain of a column is ``||x'Y||^2 / (||x||^2 + 0.01 m)``, where x is what the
-    picked columns leave of it. Since that is orthogonal to them, it does not matter
-    that the damped residual of the targets still contains a part along them, and
-    neither the data nor the targets are ever deflated: ``x'Y`` and ``||x||^2`` of all
-    columns are updated by one product of the data with the new direction. Sparse data
-    stay sparse; a pick costs a pass over the data and O(d q + m n_features).
+    The gain of a column is ``||x'Y||^2 / (||x||^2 + 0.01 m)``, where x is the residual
+    of the column after projection on the selected ones. The part of the targets along
+    the selected columns is orthogonal to it, so that neither data nor targets are
+    deflated: ``x'Y`` and ``||x||^2`` of all columns are updated by one product of the
+    data with the new direction. Sparse data stay sparse. A step costs a pass over the
+    data and O(d q + m n_features).
     """
     m, d = X.shape
     inner = X.transposed_matmul(Y)

@@ -1,8 +1,8 @@
-"""Columns of rows that are elsewhere: in blocks, or in an array of another library.
+"""Columns of rows in blocks, or in an array of another library.
 
-What grows with the rows (entropies, joint counts, the columns that vote) is computed
-where the rows are; what has one number per feature comes to the host, where the greedy
-path is found.
+Arrays that grow with the rows (entropies, joint counts, selected columns) are computed
+on the device of the rows. Arrays with one number per feature are moved to the host,
+where the greedy path is computed.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -97,7 +97,7 @@ def block_scaled(X: Any, moments: Moments, chosen: Indices, standardize: bool) -
 
 
 def block_joint_bins(X: Any, moments: Moments) -> NDArray[np.int64]:
-    """Joint counts of the bins of all columns over the rows of a block, (5 d, 5 d)."""
+    """Return joint counts of the bins of all columns in a block, (5 d, 5 d)."""
     X = X.toarray() if sp.issparse(X) else X
     n, d = X.shape
     hit = np.zeros((n, d, N_BINS), dtype=np.float32)  # exact up to 2**24 rows
@@ -186,7 +186,7 @@ class ArrayColumns:
 
 
 class ArrayTables:
-    """Mutual information of columns of an array of another library: m d bytes there."""
+    """Mutual information of columns of an array of another library, with m d bytes."""
 
     def __init__(self, columns: ArrayColumns) -> None:
         xp, self._entries = namespace(columns.X), columns.entries

@@ -1,9 +1,9 @@
 """The greedy path: features one after the other, best first by some criterion.
 
 A criterion is a function of a :class:`PathState` that returns one score per feature;
-the feature with the largest is selected next. It has to grow with the relevance. A
-function whose attribute ``conditional`` is true also gets the redundancy given the
-label, which is much more expensive.
+the feature with the largest score is selected next. The score must increase with the
+relevance. A function whose attribute ``conditional`` is true also gets the redundancy
+given the label, which is much more expensive.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -24,7 +24,7 @@ from partlearn.feature_selection._relevance import Relevance
 
 @dataclass
 class PathState:
-    """What is known when a feature is to be selected; all in nats.
+    """State before the selection of a feature; all values are in nats.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class PathState:
     conditional : ndarray of shape (d,)
         The same given the label; zeros unless the criterion asks for it.
     n_selected : int
-        How many features have been selected.
+        Number of selected features.
     """
 
     relevance: Array
@@ -106,7 +106,7 @@ def quotient(state: PathState) -> Array:
 
 
 def joint_information(state: PathState) -> Array:
-    """Joint mutual information (JMI): redundancy that the label explains is forgiven.
+    """Joint mutual information (JMI), without redundancy that the label explains.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ _TIE = 1e-10  # scores closer than this, relative to one, are equal
 
 @dataclass
 class SelectionPath:
-    """Features in the order of their selection, and why.
+    """Features in the order of their selection, with their scores.
 
     Parameters
     ----------
@@ -171,22 +171,22 @@ def greedy_path(
     relevance : Relevance
         Relevance of the features.
     redundancy : Redundancy or None
-        Where redundancies come from; not used by ``relevance_only``.
+        Redundancies of pairs; not used by ``relevance_only``.
     F : ndarray of shape (m, q)
         Confidences, for criteria that need the redundancy given the label.
     n : int
-        How many features, `keep` included.
+        Number of features, including `keep`.
     criterion : callable
         Scores of the features.
     keep : ndarray of int
-        Features that come first, ordered among themselves by the criterion.
+        Features that come first, ordered by the criterion.
     exclude : ndarray of int
         Features that are never selected.
 
     Returns
     -------
     path : SelectionPath
-        Equal scores are resolved by the lowest index.
+        Ties are broken by the lowest index.
     """
     values = relevance.values.copy()
     d = len(values)
@@ -247,7 +247,7 @@ def greedy_path(
 
 
 def _ranked(scores: Array, which: Indices) -> Indices:
-    """Some features by scores that stay, the lowest index of equal ones first."""
+    """Rank features by fixed scores; ties are broken by the lowest index."""
     queue = which[np.argsort(-scores[which], kind="stable")].tolist()
     taken = np.zeros(len(scores), dtype=bool)
     equal: list[int] = []  # a heap of features as good as the best
@@ -267,10 +267,10 @@ def _ranked(scores: Array, which: Indices) -> Indices:
 def _in_question(
     state: PathState, criterion: Criterion, allowed: Mask, ledger: Ledger, error: float
 ) -> Mask:
-    """Features that may be the best, with their redundancy brought up to date.
+    """Return features that may be the best, with updated redundancies.
 
-    With entries missing a score is too high; what is below the best score without
-    missing entries even so is out of the question.
+    Missing entries make a score too high. Features that are still below the best
+    complete score are left out.
     """
     while True:
         stale = ledger.stale()
@@ -297,11 +297,10 @@ def _best(
     error: Array,
     relevance: Relevance,
 ) -> tuple[int, float]:
-    """Best allowed feature and its score.
+    """Return the best allowed feature and its score.
 
-    Where relevance is known in single precision only, the features that might be the
-    best, if there are several, are computed again in double precision, so that the
-    choice is that of exact values.
+    With relevances in single precision, all features that might be the best are
+    computed again in double precision, so that the choice is exact.
     """
     while True:
         scores = np.where(allowed, _scores(criterion, state), -np.inf)

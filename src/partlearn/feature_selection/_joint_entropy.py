@@ -32,7 +32,7 @@ class MaxJointEntropy(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=0.15
-        Number of features; or the fraction of them, rounded up; or all.
+        Number of features, or their fraction (rounded up), or all.
     entropy : {"bins", "gaussian"}, default="bins"
         "bins" counts the joint cells of five bins per feature; "gaussian" takes the
         determinant of the correlation matrix.
@@ -46,9 +46,9 @@ class MaxJointEntropy(BaseSelector):
     support_ : ndarray of bool, shape (n_features_in_,)
         Mask of the selected features.
     scores_ : ndarray of shape (n_features_in_,)
-        "bins": entropy of each feature alone, in nats; "gaussian": variance of each
-        standardized feature that the features selected before it, or all selected ones,
-        leave unexplained.
+        "bins": entropy of each feature alone, in nats; "gaussian": unexplained variance
+        of each standardized feature, given the features selected before it, or all
+        selected ones.
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each feature; 1 is the best.
     joint_entropy_ : ndarray of shape (n_selected,)
@@ -57,7 +57,7 @@ class MaxJointEntropy(BaseSelector):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
@@ -65,13 +65,13 @@ class MaxJointEntropy(BaseSelector):
 
     Notes
     -----
-    The paper names the criterion but no estimator. Binned entropy saturates at the
-    logarithm of the number of rows as soon as every row has a cell of its own, after
-    few features; from there on, as for all ties, the feature with the larger entropy of
-    its own is taken, then the one with the lowest index.
+    The paper states the criterion but no estimator. Binned entropy saturates at the
+    logarithm of the number of rows when every row has a cell of its own, after few
+    features. Then, as for all ties, the feature with the larger own entropy is taken,
+    then the one with the lowest index.
 
-    Adding a feature never helps more later than now, so that most features need not be
-    looked at in most steps. A look costs O(m).
+    The gain of a feature never increases, so that most features are not evaluated in
+    most steps. An evaluation costs O(m).
 
     References
     ----------
@@ -150,7 +150,7 @@ def binned_path(
     n : int
         Features to select.
     keep, exclude : ndarray of int
-        Features to take first, and features not to take.
+        Features to select first, and features to leave out.
 
     Returns
     -------
@@ -197,9 +197,9 @@ def binned_path(
 def _freshened(
     cells: DenseCells | SparseCells, queue: list[tuple[float, int]]
 ) -> dict[int, float]:
-    """Take features from the queue that may add most, with what they add now.
+    """Yield features from the queue by decreasing upper bound, with their current gain.
 
-    The queue has what they added when they were looked at last, negative.
+    The queue holds the negative gains of their last evaluation.
     """
     best, fresh = -np.inf, {}
     while queue and -queue[0][0] >= best - 1e-9:  # bounds only fall
@@ -219,7 +219,7 @@ def gaussian_path(X: Any, n: int, keep: Indices, exclude: Indices) -> Selection:
     n : int
         Features to select.
     keep, exclude : ndarray of int
-        Features to take first, and features not to take.
+        Features to select first, and features to leave out.
 
     Returns
     -------
@@ -228,7 +228,7 @@ def gaussian_path(X: Any, n: int, keep: Indices, exclude: Indices) -> Selection:
     joint : ndarray of shape (n,)
         Half the logarithm of the determinant of the first 1, 2, ... of them.
     left : ndarray of shape (d,)
-        Variance of each feature that those before it do not explain.
+        Variance of each feature not explained by those before it.
     """
     matrix, _, _ = standardize(X)
     m, d = matrix.shape
@@ -262,13 +262,13 @@ def gaussian_path(X: Any, n: int, keep: Indices, exclude: Indices) -> Selection:
 
 
 def cell_entropy(keys: NDArray[np.int64]) -> float:
-    """Entropy of the cells that `keys` name, in nats."""
+    """Return the entropy of the cells given by `keys`, in nats."""
     n = np.bincount(keys)
     return float(np.log(len(keys)) - counts_log_counts(n[n > 0]).sum() / len(keys))
 
 
 class DenseCells:
-    """Cells of the rows of dense data under the features taken so far.
+    """Cells of the rows of dense data under the selected features.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ class DenseCells:
 
 
 class SparseCells:
-    """As `DenseCells`, for sparse data: only rows outside the bin of zero are moved."""
+    """Sparse `DenseCells`; only rows outside the bin of zero are moved."""
 
     def __init__(self, data: SparseColumns) -> None:
         m, d = data.shape
@@ -314,9 +314,9 @@ class SparseCells:
         self.own: Array = np.log(m) - counts_log_counts(counts).sum(axis=1) / m
 
     def _parts(self, f: int) -> tuple[NDArray[np.int64], ...]:
-        """Rows that leave their cell, the part of each, sizes of parts, cells left.
+        """Return rows that leave their cell, their parts, part sizes, and cells left.
 
-        The last are the numbers that leave each of these cells.
+        The last result is the number of rows that leave each of these cells.
         """
         entries = slice(self._starts[f], self._starts[f + 1])
         rows = self._rows[entries]

@@ -1,9 +1,9 @@
 """Redundancy between features: mutual information of their five bins, in nats.
 
 Dense data are packed, one bit per row and bin, so that the joint counts of two features
-are the numbers of bits that they share. Sparse data are counted along the rows in which
-one of the two features is not in its commonest place, its zero. No label enters, so
-that what has been computed once serves all iterations.
+are numbers of common bits. Sparse data are counted along the rows in which one of the
+two features is outside of its zero bin. Labels are not used, so that results are cached
+for all iterations.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -157,7 +157,7 @@ TABLES: dict[type, Any] = {  # the way of counting for the data at hand
 
 
 class Redundancy:
-    """Mutual information with features as they get selected, remembered.
+    """Cached mutual information with the selected features.
 
     Parameters
     ----------
@@ -188,20 +188,20 @@ class Redundancy:
         return values
 
     def remember(self, f: int, row: Array) -> None:
-        """Keep a row, where there is room."""
+        """Cache a row, if there is room."""
         if f not in self.known and len(self.known) < self._room:
             self.known[f] = row.copy()
 
     def greedy(
         self, relevance: Array, stages: list[tuple[Mask, int]], tie: float
     ) -> tuple[Indices, Array, Array] | None:
-        """Whole path by relevance less redundancy, see :meth:`SparseTables.greedy`."""
+        """Return the whole path; see :meth:`SparseTables.greedy`."""
         if not isinstance(self._tables, SparseTables):
             return None
         return self._tables.greedy(relevance, stages, tie)
 
     def ledger(self, n: int) -> Ledger | None:
-        """Book in which redundancies with `n` features are entered when needed."""
+        """Return a ledger of redundancies with `n` features, computed on use."""
         tables = self._tables
         if isinstance(tables, DenseTables) and tables.lazy and n <= self._room:
             if len(self._lines) < n:
@@ -244,19 +244,19 @@ class Redundancy:
 
 
 class Ledger:
-    """Redundancy with the selected features, brought up to date where it matters.
+    """Redundancy with the selected features, updated on use.
 
-    Mutual information is never negative, so that what has been entered for a feature is
-    a bound on its redundancy.
+    Mutual information is never negative, so that the entries so far are a lower bound
+    of the redundancy of a feature.
 
     Parameters
     ----------
     tables : DenseTables
-        Where entries come from.
+        Source of the entries.
     rows : Redundancy
-        Has rows that need not be computed again, and is given those of the book.
+        Cache of computed rows.
     table : ndarray of shape (n, d)
-        Where lines are written, one for each feature that will be selected.
+        Entries, one line for each feature to be selected.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ SINGLE_ERROR = 1e-6  # bound on the error of an entropy in single precision: 1.4
 
 
 def membership(F: NDArray[Any], S: Mask) -> Mask:
-    """Rows that still favor a class: candidates with ``F >= 1 / |S_i|``.
+    """Return the rows that favor a class: candidates with ``F >= 1 / |S_i|``.
 
     Source: SAUTE, rows that fit the density of a class.
 
@@ -61,7 +61,7 @@ def class_gaussians(
     Parameters
     ----------
     count : ndarray of shape (q,)
-        Members of each class, none zero.
+        Members of each class, all positive.
     sums, squares : ndarray of shape (b, q)
         Sums over the members.
     var_floor : float
@@ -162,8 +162,7 @@ class Relevance:
     n_jobs : int, default=None
         Threads; the values do not depend on it.
     use_compiled : bool, default=None
-        Whether to use the compiled loop. By default where numba is installed and the
-        work is worth it.
+        Whether to use the compiled loop. By default with numba, for large data.
 
     Attributes
     ----------
@@ -291,7 +290,7 @@ def entropies(points: Points, parameters: Parameters, kernels: Any = None) -> Ar
 
 
 def block_entropies(points: Points, parameters: Parameters) -> Array:
-    """As :func:`entropies`, in double precision, compiled where that is worth it."""
+    """Compute :func:`entropies` in double precision, compiled for large data."""
     worth = len(points.values) * parameters[0].shape[1] > SIZES.relevance_compiled
     kernels = compiled_loops(__name__) if worth else None
     return entropies(points, parameters, kernels)

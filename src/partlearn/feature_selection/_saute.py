@@ -23,48 +23,47 @@ class SAUTE(ConfidenceSelector):
     n_features_to_select : int, float, "auto" or None, default=0.15
         Number of features; or, as a float in (0, 1], the fraction of them, rounded up.
         "auto" tries sizes up to three fifths of the features on held-out rows, by the
-        rate at which neighbors name a candidate, and takes the smallest that is not
-        clearly worse than the best. None keeps and ranks all features: the iterations
-        are those of 0.15, whose selection comes first, and the last greedy path goes on
-        to the end. More features than there are means all.
+        candidate hit rate of neighbors, and takes the smallest size that is not clearly
+        worse than the best. None ranks all features: the iterations are the same as for
+        0.15, and the last greedy path continues to the end. A number above the number
+        of features means all.
     alpha : float, default=0.6
-        Weight of the votes in [0, 1]; the row's own confidence has ``1 - alpha``. With
-        0 nobody votes and all candidates count alike.
+        Weight of the neighbors in [0, 1]; the row's own confidence has ``1 - alpha``.
+        With 0 neighbors are not used and all confidences are uniform.
     n_neighbors : int, default=8
         Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
         Number of rows, drawn once, among which neighbors are searched. "auto" is all
-        of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
+        for up to 25,000 rows and 4,000 above; None is all. With fewer than all,
         neighbors are searched among all rows once at the end, in cells; not for sparse
         data.
     var_floor : float, default=0.6
         Minimum standard deviation of a feature inside a class, as a share of its
-        deviation over all rows. 1e-6 is the literal reading of the paper, which prefers
-        features that are constant inside one class.
+        deviation over all rows. 1e-6 follows the paper literally, and prefers features
+        that are constant inside one class.
     normalize_sums : bool, default=False
-        Whether the weights of the neighbors of a row sum to one. As printed they sum to
-        k (k + 1) / 2, so that the row's own confidence hardly counts.
+        Whether the weights of the neighbors of a row sum to one. In the paper they sum
+        to k (k + 1) / 2, so that the row's own confidence has little weight.
     standardize : bool, default=True
-        Whether neighbors are found between columns of variance one. Nothing else
-        depends on scale.
+        Whether the columns are scaled to variance one for the neighbor search. Nothing
+        else depends on their scale.
     max_iter : int, default=20
         Maximum number of iterations of selection and update.
     criterion : {"difference", "quotient", "jmi"} or callable, default="difference"
-        How relevance and redundancy make the score of a feature: their difference, as
-        published; their quotient; "jmi" forgives redundancy that the label explains;
-        or a function of a ``PathState`` that returns
-        one score per feature.
+        Score of a feature from relevance and redundancy: their difference, as
+        published; their quotient; "jmi", without the redundancy that the label
+        explains; or a function of a ``PathState`` that returns one score per feature.
     ties : {"share", "order"}, default="share"
-        Equally near neighbors share the ranks that they take, or take them in the order
-        of the data, as the published method does; the selection then depends on the
-        order of the rows.
+        "share": equally near neighbors share their ranks. "order": they are ranked in
+        the order of the data, as in the published method, so that the selection depends
+        on the order of the rows.
     must_keep, exclude : sequence of int, str or bool, default=None
         Columns to select in any case, and columns never to select, by index, by name
         or as a mask. Kept features count towards `n_features_to_select`.
     validation_fraction : float, default=0.25
         Share of the rows held out to choose the size; only for "auto".
     random_state : int, RandomState or None, default=None
-        Which rows are held out; only for "auto".
+        Draws the held-out rows; only for "auto".
     n_jobs : int, default=None
         Threads; the result does not depend on it.
 
@@ -94,37 +93,37 @@ class SAUTE(ConfidenceSelector):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
     MaxRelevance : The same without redundancy.
-    MaxJointEntropy : Needs no labels.
+    MaxJointEntropy : Selection without labels.
     partlearn.inspection.SelectionPathDisplay : Draws relevance and redundancy.
 
     Notes
     -----
-    Details that the paper leaves open are as follows. The redundancy is divided by the
+    Details that the paper does not specify: the redundancy is divided by the
     number of features selected so far; the first feature is chosen by relevance. Both
     terms are in nats. A row is not its own neighbor. A class is a Gaussian over the
-    rows whose confidence in it is at least ``1 / |S_i|``; its spread is not less than
-    `var_floor` times that of the feature, where the paper has no floor: without one,
+    rows whose confidence in it is at least ``1 / |S_i|``; its spread is at least
+    `var_floor` times the spread of the feature. The paper has no floor: without one,
     features that are nearly constant inside a class come first, and the selection can
     be worse than a random one.
 
-    A constant feature is ranked last; of equal features the one with the lowest index
-    is selected and the others are fully redundant. A class that one row favors has the
-    least spread. Where a number or fraction selects all features there is one
+    A constant feature is ranked last. Of equal features the one with the lowest index
+    is selected, and the others are fully redundant. A class favored by a single row has
+    the least spread. If a number or fraction selects all features, there is one
     iteration.
 
     An iteration costs O(m d q) exponentials and a neighbor search; the redundancies
-    cost O(m d) per newly selected feature and are remembered. Memory beyond the data is
-    about m d / 2 bytes for packed bins, 16 MB blocks, at most 256 MB of remembered
+    cost O(m d) per newly selected feature and are cached. Memory beyond the data is
+    about m d / 2 bytes for packed bins, 16 MB blocks, at most 256 MB of cached
     redundancies and the selected columns; no array of size m x d x q exists. Sparse
     data stay sparse: time and memory follow the number of entries, and a newly selected
-    feature costs the entries of the rows that have it. numba, if installed
-    (``pip install "partlearn[fast]"``), makes large problems many times faster; the
-    selection is the same.
+    feature costs the entries of the rows that have it. numba, if installed (``pip
+    install "partlearn[fast]"``), makes large problems many times faster; the selection
+    is the same.
 
     References
     ----------

@@ -1,7 +1,7 @@
-"""Redundancy between sparse features, from the rows that they share.
+"""Redundancy between sparse features, from their common rows.
 
-Two features that are never both away from the bins of their zeros have a mutual
-information that depends on nothing but how often each is away.
+The mutual information of two features that are never both outside of their zero bins
+depends only on the number of rows outside of each.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -67,7 +67,7 @@ class SparseTables:
         return values
 
     def _apart(self, away: int) -> Array:
-        """Mutual information of features that never meet one that is `away` so often.
+        """Return the mutual information of features without common rows.
 
         By how often they are away; nothing where they cannot but meet.
         """
@@ -125,7 +125,7 @@ class SparseTables:
         return order, path, (base[self._level] + own) / n
 
     def _compiled_data(self) -> tuple[tuple[Any, ...], ...]:
-        """Entries, what is remembered of the features' meetings, and work space."""
+        """Return entries, cached common rows of features, and work space."""
         columns, rows, d = self._by_column, self._by_row, self._d
         entries = (
             (columns.indptr, columns.indices, columns.data - 1),
@@ -154,7 +154,7 @@ class SparseTables:
 
 
 def _shortlist(bound: Array) -> tuple[Indices, float]:
-    """Features of the largest bounds, ascending, and the largest other bound."""
+    """Return features of the largest bounds, ascending, and the next bound."""
     if len(bound) <= SIZES.shortlist:
         return np.arange(len(bound)), -np.inf
     order = np.argpartition(-bound, SIZES.shortlist)

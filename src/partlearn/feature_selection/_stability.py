@@ -1,4 +1,4 @@
-"""How much of a selection stays when some rows are left out."""
+"""Stability of a selection over subsamples of the rows."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -22,7 +22,7 @@ class SelectionStability(NamedTuple):
     score : float
         Mean share of the features selected from all rows that are selected again.
     chance : float
-        What a selection of as many features at random would score.
+        Expected score of a random selection of the same size.
     frequency : ndarray of shape (n_features,)
         Share of the resamples in which each feature is selected.
     """
@@ -43,20 +43,20 @@ def selection_stability(
 ) -> SelectionStability:
     """Measure the stability of a selection over random subsamples of the rows.
 
-    A selection that changes when a fifth of the rows is left out depends on these rows
+    A selection that changes if a fifth of the rows is left out depends on single rows
     more than on the features.
 
     Parameters
     ----------
     selector : estimator
-        Any selector with ``get_support``; it is cloned, never fitted itself.
+        Any selector with ``get_support``; clones of it are fitted.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         Rows.
     y : candidate labels
         In any form that :func:`partlearn.candidates.check_candidates` reads; for a
         multi-label selector, rows may be without candidates.
     n_resamples : int, default=20
-        How often to select again.
+        Number of resamples.
     fraction : float, default=0.8
         Share of the rows in each resample, drawn without replacement.
     random_state : int, RandomState or None, default=0

@@ -127,7 +127,7 @@ class CandidateConfusionDisplay(Display):
         y : candidate labels
             In any form that :func:`partlearn.candidates.check_candidates` reads.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -146,9 +146,9 @@ class CandidateConfusionDisplay(Display):
         estimator : fitted estimator
             With ``label_confidence_``, or a pipeline with such a step.
         y : candidate labels
-            What it was fitted on.
+            Its training data.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -164,7 +164,7 @@ class CandidateConfusionDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         cmap : str, default="viridis"
             Color map.
 
@@ -243,7 +243,7 @@ class ConfidenceDisplay(Display):
         bins : int, default=20
             Number of bins.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -265,11 +265,11 @@ class ConfidenceDisplay(Display):
         estimator : fitted estimator
             With ``label_confidence_``, or a pipeline with such a step.
         y : candidate labels
-            What it was fitted on.
+            Its training data.
         bins : int, default=20
             Number of bins.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -287,7 +287,7 @@ class ConfidenceDisplay(Display):
         bins : int, default=20
             Number of bins.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------

@@ -83,7 +83,7 @@ class EmbeddingDisplay(Display):
         confidence : array-like of shape (n_samples,), default=None
             Confidence in them.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class EmbeddingDisplay(Display):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows it was fitted on.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class EmbeddingDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------

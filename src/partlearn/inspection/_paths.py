@@ -60,7 +60,7 @@ class ConvergenceDisplay(Display):
         name : str, default=""
             What was fitted.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -78,7 +78,7 @@ class ConvergenceDisplay(Display):
         estimator : fitted estimator
             With ``objective_``.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class ConvergenceDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -160,7 +160,7 @@ class SelectionPathDisplay(Display):
         estimator : fitted SAUTE or MaxRelevance
             The selector.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -180,7 +180,7 @@ class SelectionPathDisplay(Display):
         curves : mapping of str to SelectionCurve
             Curves by name.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class SelectionPathDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------

@@ -81,7 +81,7 @@ class CalibrationDisplay(Display):
         n_bins : int, default=10
             Number of bins.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -113,7 +113,7 @@ class CalibrationDisplay(Display):
         n_bins : int, default=10
             Number of bins.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class CalibrationDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -215,7 +215,7 @@ class RiskCoverageDisplay(Display):
         name : str, default="rows by confidence"
             Name of the line in the legend.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -247,7 +247,7 @@ class RiskCoverageDisplay(Display):
         name : str, default=None
             Name of the line in the legend; the name of the class by default.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -264,7 +264,7 @@ class RiskCoverageDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Confidence beside how often it is right: risk by coverage, and calibration."""
+"""Risk-coverage curves and calibration of confidences."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -55,8 +55,7 @@ def risk_coverage_curve(confidence: ArrayLike, right: ArrayLike) -> RiskCoverage
     Returns
     -------
     curve : RiskCoverage
-        Of as many points as there are rows; the last has coverage 1 and the error rate
-        of all rows.
+        One point per row; the last has coverage 1 and the error rate of all rows.
 
     References
     ----------
@@ -124,7 +123,7 @@ class CalibrationBins(NamedTuple):
 def calibration_bins(
     confidence: ArrayLike, right: ArrayLike, *, n_bins: int = 10
 ) -> CalibrationBins:
-    """Compare confidence with how often it is right.
+    """Compute the share of right labels in bins of the confidence.
 
     Parameters
     ----------

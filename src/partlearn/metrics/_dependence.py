@@ -26,11 +26,11 @@ class Dependence(NamedTuple):
         Labels, and how many times as often as by chance they share a set; the largest
         lift first.
     partners : ndarray of bool, shape (n_classes, n_classes)
-        Symmetric; the same pairs by their columns. All pairs where nothing could be
+        Symmetric; the same pairs by their columns. All pairs if nothing could be
         tested.
     tested : bool
-        Whether there was anything to test: not with three labels or fewer, unless one
-        row in ten has a single candidate.
+        Whether independence could be tested. It cannot with three labels or fewer,
+        unless one row in ten has a single candidate.
     """
 
     pairs: list[tuple[Any, Any, float]]
@@ -52,7 +52,7 @@ def candidate_dependence(candidates: Any, confidence: ArrayLike) -> Dependence:
     -------
     dependence : Dependence
         Pairs that share at least 1.3 times as many sets as expected, by at least four
-        standard deviations. None where false candidates may well be independent.
+        standard deviations. Empty if the sets do not contradict independence.
 
     Notes
     -----
@@ -94,7 +94,7 @@ def candidate_dependence(candidates: Any, confidence: ArrayLike) -> Dependence:
 
 
 def _independent(together: Array) -> Array:
-    """Counts with the same margins and no diagonal, as independence has them."""
+    """Return the counts expected under independence, without diagonal."""
     expected = 1.0 - np.eye(len(together))
     rows, columns = together.sum(axis=1), together.sum(axis=0)
     for _ in range(_FITS):
@@ -104,7 +104,7 @@ def _independent(together: Array) -> Array:
 
 
 def cautious_share(inside: Array, S: Mask, best: NDArray[Any], partners: Mask) -> Array:
-    """Chance that labels are right where partners among the candidates may be true.
+    """Return the chance of right labels if partner candidates may be true.
 
     Parameters
     ----------
@@ -120,15 +120,15 @@ def cautious_share(inside: Array, S: Mask, best: NDArray[Any], partners: Mask) -
     Returns
     -------
     chance : ndarray of shape (n_samples,)
-        At most one over the number of partners of the label among the candidates, the
-        label included: nothing in the data tells them apart.
+        At most one over the number of candidates that are the label or its partners,
+        which the data cannot tell apart.
     """
     n_alike = 1 + (S & partners[:, best].T).sum(axis=1)
     return np.minimum(inside, 1 / n_alike)
 
 
 def hit_accuracy(S: Mask, best: NDArray[Any], inside: Array) -> tuple[float, float]:
-    """Accuracy estimated from how many labels are candidates, and its standard error.
+    """Estimate the accuracy from the covering rate, with its standard error.
 
     Wrong labels are candidates by chance only. Unlike a mean of confidences, the
     estimate does not depend on their calibration.
@@ -136,17 +136,17 @@ def hit_accuracy(S: Mask, best: NDArray[Any], inside: Array) -> tuple[float, flo
     Parameters
     ----------
     S : ndarray of bool, shape (n_samples, n_classes)
-        Candidates of rows that the labels were predicted without.
+        Candidates of held-out rows.
     best : ndarray of int, shape (n_samples,)
         Predicted labels.
     inside : ndarray of shape (n_samples, n_classes)
-        Confidences restricted to the candidates, which count the rows of each label.
+        Confidences restricted to the candidates, for the number of rows of each label.
 
     Returns
     -------
     accuracy, error : float
         Estimate, which may lie a little outside of 0 and 1, and its standard error;
-        infinite where every row has all labels.
+        infinite if every row has all labels.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Scores for multi-label predictions, with stated rules for ties and empty rows.
 
 The rules are those of scikit-learn where it has one: of tied labels each gets the worst
-rank. Rows that a score cannot speak of, since they have no true label or no false one,
-are left out instead of counting as perfect.
+rank. Rows without a true or without a false label are left out where a score is not
+defined for them, instead of counting as perfect.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -28,7 +28,7 @@ def _mean(name: str, Y: Mask, S: Array) -> float:
 def scored_rows(
     Y_true: Any, scores: ArrayLike, *, full: bool = False
 ) -> tuple[Mask, Array]:
-    """Rows that can be ranked: some label is true and, unless `full`, some is false."""
+    """Return the rows with a true label and, unless `full`, a false one."""
     _, Y = check_candidates(Y_true, empty="keep")
     S = np.asarray(scores, dtype=np.float64)
     if not np.isfinite(S).all():
@@ -52,10 +52,9 @@ def scored_rows(
 
 
 def ranking_scores(Y: Mask, S: Array) -> dict[str, Array]:
-    """Scores of every row from one comparison of its true labels with all labels.
+    """Compute the ranking scores of all rows at once.
 
-    scikit-learn goes row by row; compared at once, thousands of rows cost little more
-    than one, which matters where many predictions are scored.
+    scikit-learn loops over the rows, which takes much longer.
 
     Parameters
     ----------
@@ -211,8 +210,8 @@ def macro_f1(Y_true: Any, Y_pred: Any, *, zero_division: Any = "warn") -> float:
     Y_true, Y_pred : binary matrices of shape (n_samples, n_classes)
         True and predicted labels.
     zero_division : {"warn", 0, 1, nan}, default="warn"
-        Value of a label that is neither true nor predicted anywhere. "warn" is 0 and
-        says so; some programs of the field count 1.
+        Value of a label that is neither true nor predicted anywhere. "warn" is 0 with a
+        warning; some programs of the field count 1.
 
     Returns
     -------
@@ -237,7 +236,7 @@ def micro_f1(Y_true: Any, Y_pred: Any, *, zero_division: Any = "warn") -> float:
     Y_true, Y_pred : binary matrices of shape (n_samples, n_classes)
         True and predicted labels.
     zero_division : {"warn", 0, 1, nan}, default="warn"
-        Value where nothing is true and nothing is predicted.
+        Value if no label is true or predicted.
 
     Returns
     -------

@@ -1,7 +1,8 @@
 """Scores for partial-label problems, with and without the truth, and their scorers.
 
-Scores without truth choose models and parameters on real data, where it is unknown.
-scikit-learn hands the target that was fitted, here the candidate labels, to a scorer.
+Scores without truth choose models and parameters on real data, whose true labels are
+unknown. scikit-learn passes the target of `fit`, here the candidate labels, to a
+scorer.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -260,7 +261,7 @@ def approximated_accuracy(
         Classes of the columns of `proba`, such as ``classes_``; those of `candidates`
         by default.
     y_pred : array-like of int, shape (n_samples,), default=None
-        Columns of `proba` that are predicted, where not the most likely ones are.
+        Predicted columns of `proba`; the most likely ones by default.
 
     Returns
     -------
@@ -322,7 +323,7 @@ def candidate_log_likelihood(
 def _aligned(
     candidates: Any, proba: ArrayLike, classes: ArrayLike | None
 ) -> tuple[Array, Array, Indices]:
-    """Evidence and probabilities of the same classes, and where each given one went."""
+    """Return evidence and probabilities of the same classes, and the column of each."""
     labels = check_evidence(candidates)
     given = np.asarray(proba, dtype=np.float64)
     known = labels.classes if classes is None else np.asarray(classes)
@@ -421,9 +422,8 @@ def _truth_accuracy(candidates: Any, y_pred: Any, *, truth: Any) -> float:
 def truth_scorer() -> Any:
     """Make a scorer of the accuracy against true labels passed as metadata.
 
-    The metadata is named ``truth``. Metadata routing of scikit-learn must be enabled
-    where the scorer is used. :func:`partlearn.model_selection.cross_validate` does the
-    same without routing.
+    The metadata is named ``truth``. Metadata routing of scikit-learn must be enabled.
+    :func:`partlearn.model_selection.cross_validate` does the same without routing.
 
     Returns
     -------

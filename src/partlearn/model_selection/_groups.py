@@ -1,4 +1,4 @@
-"""Groups of rows that belong together, dealt to folds."""
+"""Assign groups of rows to folds."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -58,7 +58,7 @@ def deal_groups(
     rng : RandomState
         Draws the order of groups of the same size.
     strata : ndarray of int, shape (m,), default=None
-        What to spread evenly over the folds.
+        Strata to spread evenly over the folds.
 
     Returns
     -------

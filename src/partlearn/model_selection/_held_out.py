@@ -34,13 +34,13 @@ def held_out_hits(
     S : ndarray of bool, shape (n, q)
         Candidates of the held-out rows.
     n_neighbors : int, default=10
-        Neighbors that vote on a held-out row.
+        Neighbors that classify a held-out row.
 
     Returns
     -------
     hits : ndarray of shape (n_models, n)
-        One row per model: 1 if the label with most votes is a candidate, else 0; the
-        share of candidates among labels that tie for most votes.
+        One row per model: 1 if the most frequent label is a candidate, otherwise 0; for
+        a tie, the share of candidates among the tied labels.
 
     Examples
     --------

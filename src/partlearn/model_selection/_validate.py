@@ -76,8 +76,8 @@ def cross_validate(
     estimator : classifier or Pipeline
         Estimator to evaluate. In a pipeline, all steps but the last are the reducer.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        Features. A data frame is handed to the estimator as it is, names and all,
-        unless the protocol is transductive.
+        Features. A data frame is passed to the estimator unchanged, unless the protocol
+        is transductive.
     candidates : Evidence or candidate labels
         In any form that :func:`partlearn.candidates.check_evidence` reads. The
         estimator is fitted on the candidate matrix, so its classes are the columns.
@@ -88,13 +88,13 @@ def cross_validate(
         Number of shuffled folds, or how to split.
     groups : array-like of shape (n_samples,), default=None
         Rows that belong together, such as pictures of one person: those of a group are
-        never in the training and the test part of one fold. Handed to `cv`.
+        never in the training and the test part of one fold. Passed to `cv`.
     protocol : {"inductive", "transductive"}, default="inductive"
-        "inductive" fits everything on the training rows. "transductive" is the recipe
-        behind the published tables: standardize all rows, fit the reducer once on all
-        rows and all candidate sets, those of later test rows included, standardize the
-        projected columns, and cross-validate only the learner. Truth stays unseen, but
-        test rows do not: expect higher figures.
+        "inductive" fits everything on the training rows. "transductive" is the protocol
+        of the published tables: standardize all rows, fit the reducer once on all rows
+        and candidate sets, including those of test rows, standardize the projected
+        columns, and cross-validate only the learner. True labels are not used, but test
+        rows are, so that scores are higher.
     scoring : str, callable or list of str, default="accuracy"
         With `truth` a scorer of scikit-learn by its name, such as "accuracy",
         "balanced_accuracy", "f1_macro", "neg_log_loss" or "roc_auc_ovr"; without it
@@ -117,8 +117,8 @@ def cross_validate(
     -------
     result : dict
         ``test_score`` (``test_<name>`` for a list), ``fit_time`` and ``score_time``,
-        arrays with one entry per fold; ``estimator``, a list, on request; and
-        ``reducer_time``, the seconds of the one reducer fit, if transductive.
+        arrays with one entry per fold; ``estimator``, a list, with `return_estimator`;
+        and ``reducer_time``, the seconds of the reducer fit, if transductive.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The zip file around a model: fixed names, sizes checked before they are read."""
+"""Zip archive of a model, with fixed names and checked sizes."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -56,7 +56,7 @@ def write_archive(
 
 
 def _method(flat: NDArray[Any]) -> int:
-    """Whether to compress an array: digits of measurements only take time."""
+    """Compress an array only if a sample of it becomes much smaller."""
     start = flat[: _PROBE // max(1, flat.itemsize)].tobytes()
     packs = len(zlib.compress(start, 1)) < 0.9 * len(start)
     return zipfile.ZIP_DEFLATED if packs else zipfile.ZIP_STORED
@@ -73,7 +73,7 @@ def _write_member(
 
 
 class Archive:
-    """A model file whose members have been looked at, but not read."""
+    """A model file whose members were checked, but not read."""
 
     def __init__(self, archive: zipfile.ZipFile, budget: Budget) -> None:
         self.budget = budget
@@ -111,7 +111,7 @@ class Archive:
             self._arrays[int(match[1])] = info
 
     def structure(self) -> Any:
-        """Parse the JSON; the same key twice, NaN and too deep nesting are refused."""
+        """Parse the JSON; duplicate keys, NaN and deep nesting raise an error."""
         size = self._structure.file_size
         with _reading(STRUCTURE), self._archive.open(self._structure) as member:
             content = member.read(size + 1)
@@ -131,11 +131,11 @@ class Archive:
             raise DataFormatError(f"{STRUCTURE} is not JSON: {error}") from None
 
     def sizes(self) -> dict[int, int]:
-        """Declared bytes of each array."""
+        """Return the declared bytes of each array."""
         return {i: info.file_size for i, info in self._arrays.items()}
 
     def array(self, i: int, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
-        """Read one array, whose size has been compared with the declared one."""
+        """Read one array, after its size was compared with the declared one."""
         info = self._arrays[i]
         flat = np.zeros(count, dtype)
         view = flat.view(np.uint8) if flat.nbytes else np.empty(0, np.uint8)
@@ -172,7 +172,7 @@ def _reading(what: str) -> Iterator[None]:
 
 @contextmanager
 def open_archive(path: Path, limits: Limits) -> Iterator[Archive]:
-    """Open a model file; only regular files are opened at all."""
+    """Open a model file, which must be a regular file."""
     try:
         budget = Budget(limits, stored=regular_size(path))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The classes that a model file may name: a closed list, nothing looked up."""
+"""Closed list of the classes that a model file may name."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -82,10 +82,10 @@ def estimator_classes() -> dict[str, type[Any]]:
 
 @cache
 def class_names() -> dict[type[Any], str]:
-    """Names under which files know classes; a subclass of one is another class."""
+    """Return the names of classes in files; subclasses have no name."""
     return {cls: name for name, cls in estimator_classes().items()}
 
 
 def state_types(cls: type[Any]) -> dict[str, type[Any]]:
-    """Small classes of data that the fitted state of an estimator may hold."""
+    """Return the small data classes that the fitted state of an estimator may hold."""
     return {part.__name__: part for part in getattr(cls, "__state_types__", ())}

@@ -1,4 +1,4 @@
-"""The contract of sound state: what each class may hold, and what it derives."""
+"""Contract of sound state: the attributes of each class, and those it derives."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -19,12 +19,12 @@ from partlearn.persistence._state import Scope, check_value, in_order, parse
 
 @cache
 def declared_state(name: str) -> dict[str, str]:
-    """Map every attribute that a file may give a class to what it must be.
+    """Map every attribute of a class that a file may hold to its specification.
 
     Parameters
     ----------
     name : str
-        Name under which files know the class.
+        Name of the class in files.
 
     Returns
     -------
@@ -43,13 +43,13 @@ def declared_state(name: str) -> dict[str, str]:
 
 
 def independent_state(estimator: Any) -> dict[str, Any]:
-    """Attributes of an estimator but those that it derives from others."""
+    """Return the attributes of an estimator except those derived from others."""
     derived = _vocabulary.DERIVED.get(class_names()[type(estimator)], ())
     return {k: value for k, value in vars(estimator).items() if k not in derived}
 
 
 def check_state(estimator: BaseEstimator) -> None:
-    """Raise if an attribute is unknown, or is not what the class would have set.
+    """Raise if an attribute is unknown, or has a value that the class would not set.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def check_state(estimator: BaseEstimator) -> None:
     Raises
     ------
     DataFormatError
-        Names the attribute and what it must be.
+        Names the attribute and its specification.
     """
     name, state = type(estimator).__name__, independent_state(estimator)
     declared = declared_state(class_names()[type(estimator)])
@@ -75,7 +75,7 @@ def check_state(estimator: BaseEstimator) -> None:
 
 
 def complete_state(estimator: Any) -> None:
-    """Derive the attributes that the file of a sound estimator does not hold.
+    """Derive the attributes that files do not hold.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Build what the JSON of a model describes, each part after it was checked."""
+"""Build a model from its JSON; each part is checked first."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -25,7 +25,7 @@ _FLOATS = ("nan", "inf", "-inf")
 
 
 class Decoder:
-    """Reads the document of an archive; `versions` are those that wrote it.
+    """Reader of the document of an archive, written by `versions`.
 
     A node of the document is a plain value, a list, or an object with one key, which
     names the kind of its content. The method ``_decode_`` of that kind checks the
@@ -57,7 +57,7 @@ class Decoder:
         return decode(node[kind], owner, depth)
 
     def check_members(self) -> None:
-        """Refuse arrays that nothing refers to."""
+        """Raise for arrays that the document does not refer to."""
         if self._specs.keys() != self._sizes.keys():
             raise DataFormatError("the file holds arrays that the model does not use")
 
@@ -237,7 +237,7 @@ class Decoder:
     def _instance(
         self, cls: type[Any], state: dict[str, Any], owner: type[Any], depth: int
     ) -> Any:
-        """Make an object without calling its constructor."""
+        """Create an object without calling its constructor."""
         values = {
             key: self.decode(value, owner, depth + 1) for key, value in state.items()
         }
@@ -258,7 +258,7 @@ class Decoder:
 
 
 def check_version(package: str, versions: dict[str, str], here: str) -> None:
-    """Refuse what another version wrote; attributes change with minor versions."""
+    """Raise for files of other versions, whose attributes may differ."""
     saved = versions[package]
     if saved.split(".")[:2] != here.split(".")[:2]:
         raise DataFormatError(
@@ -280,9 +280,9 @@ def _find(known: dict[str, Any], name: Any, what: str) -> Any:
 
 
 def _refuse_odd(values: Any) -> None:
-    """Refuse many numbers that may share one hash: to look them up takes for ever.
+    """Raise for many numbers that may share one hash, whose lookup would not end.
 
-    Text has a hash that nobody can foresee, and small integers have different ones.
+    Hashes of text are randomized, and small integers have different hashes.
     """
     odd = sum(
         isinstance(value, float) or (isinstance(value, int) and abs(value) >= 2**31)
@@ -293,7 +293,7 @@ def _refuse_odd(values: Any) -> None:
 
 
 def _is_plain(node: Any) -> bool:
-    """Whether a node is one value that a set or an array of values can hold."""
+    """Whether a node is a single value that a set or an array of values can hold."""
     if isinstance(node, dict):
         return len(node) == 1 and node.get("float") in _FLOATS
     return node is None or isinstance(node, (bool, int, float, str))

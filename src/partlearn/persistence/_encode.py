@@ -17,14 +17,14 @@ _TYPE_NAMES = {cls: name for name, cls in _classes.TYPES.items()}
 
 
 class Encoder:
-    """Turns values into JSON; arrays are set aside in `arrays`, each once."""
+    """Converter of values to JSON; arrays are collected in `arrays`, each once."""
 
     def __init__(self) -> None:
         self.arrays: list[NDArray[Any]] = []
         self._seen: dict[int, int] = {}  # by id, while `arrays` keeps the object alive
 
     def encode(self, value: Any, place: str, owner: type[Any], depth: int = 0) -> Any:
-        """Describe one value; `place` names it in errors, `owner` is its estimator."""
+        """Encode a value; `place` names it in errors, `owner` is its estimator."""
         if depth > MAX_DEPTH:
             raise ValueError(f"{place} is nested too deeply, or holds itself")
         if value is None or type(value) in (bool, int, str):

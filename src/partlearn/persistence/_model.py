@@ -46,7 +46,7 @@ class Model:
     estimator : estimator
         One of partlearn's, or a pipeline around it.
     feature_names : sequence of str, default=None
-        Names of the columns that the estimator wants, in this order.
+        Names of the columns of the estimator, in their order.
     target_names : sequence of str, default=None
         Names of the labels.
 
@@ -120,7 +120,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
 
 
 def check_model(estimator: Any) -> tuple[Any, list[NDArray[Any]]]:
-    """Describe an estimator for a file; raise if none can hold it, fitted or not.
+    """Encode an estimator for a file; raise if a file cannot hold it.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def check_model(estimator: Any) -> tuple[Any, list[NDArray[Any]]]:
     tree : object
         Plain values.
     arrays : list of ndarray
-        What they refer to.
+        The arrays of the model.
     """
     name = type(estimator).__name__
     if type(estimator) not in class_names():
@@ -237,7 +237,7 @@ def _check_document(document: Any) -> None:
 
 
 def _check_width(estimator: Any, limits: Limits) -> None:
-    """Refuse a model of which a single row would take much of the memory."""
+    """Raise for a model whose single rows would take much of the memory."""
     width, most = row_width(estimator), limits.max_bytes // _ROW_SHARE
     if width > most:
         raise DataLimitError(
@@ -247,7 +247,7 @@ def _check_width(estimator: Any, limits: Limits) -> None:
 
 
 def _origin(versions: dict[str, str]) -> str:
-    """What to do about a model that does not fit the classes as they are now."""
+    """Return the remedy for a model that does not fit the present classes."""
     saved = versions["partlearn"]
     if saved == __version__:
         return (

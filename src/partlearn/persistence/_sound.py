@@ -1,4 +1,4 @@
-"""What estimators take for granted and a file can break; trees taken apart and made."""
+"""Check assumptions of estimators that a file can break; encode and build trees."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -35,7 +35,7 @@ def _is_boosted(value: Any) -> bool:
 
 
 def take_apart(tree: Any) -> dict[str, Any]:
-    """Describe a tree by numbers and arrays."""
+    """Encode a tree as numbers and arrays."""
     if _is_boosted(tree):
         return {"nodes": _fields(tree.nodes)}
     _, (n_features, n_classes, n_outputs), state = tree.__reduce__()
@@ -54,7 +54,7 @@ def _fields(nodes: NDArray[Any]) -> dict[str, Any]:
 
 
 def build_tree(parts: Any) -> Any:
-    """Build a tree from what `take_apart` gave, after checking that it is one."""
+    """Build a tree from the result of `take_apart`, after checking it."""
     if isinstance(parts, dict) and parts.keys() == {"nodes"}:
         return _build_boosted(parts["nodes"])
     cls, dtype = decision_tree_type()
@@ -103,7 +103,7 @@ def _check_nodes(fields: Any, dtype: np.dtype[Any], n_features: int) -> NDArray[
 
 
 def _join_fields(fields: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Nodes of their fields, which must be as many, and of the types of the nodes."""
+    """Join the fields of nodes; check their lengths and types."""
     names = dtype.names or ()
     if not isinstance(fields, dict) or fields.keys() != set(names):
         raise DataFormatError("the nodes of a tree lack fields")
@@ -121,7 +121,7 @@ def _join_fields(fields: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _are_children(left: NDArray[Any], right: NDArray[Any], inner: NDArray[Any]) -> bool:
-    """Whether all nodes but the first are the child of one earlier node: walks end."""
+    """Whether all nodes but the first are the child of one earlier node."""
     own = np.arange(len(inner))
     pairs = [child[inner].astype(np.int64) for child in (left, right)]
     later = all((own[inner] < child).all() for child in pairs)
@@ -129,7 +129,7 @@ def _are_children(left: NDArray[Any], right: NDArray[Any], inner: NDArray[Any]) 
 
 
 def _build_boosted(fields: Any) -> Any:
-    """Build a tree of boosting; compiled code goes where its nodes point."""
+    """Build a boosted tree; check the indices that compiled code follows."""
     cls, dtype = boosted_tree_type()
     nodes = _join_fields(fields, dtype)
     leaf = nodes["is_leaf"]
@@ -152,7 +152,7 @@ def _build_boosted(fields: Any) -> Any:
 
 
 def _depth(left: NDArray[Any], right: NDArray[Any]) -> int:
-    """Depth of a tree, which compiled code sizes its buffers by."""
+    """Return the depth of a tree, the size of buffers in compiled code."""
     level, depth = np.zeros(1, dtype=np.intp), 0
     while True:
         below = np.concatenate([left[level], right[level]])
@@ -167,7 +167,7 @@ def _is_array(value: Any, dtype: np.dtype[Any] | None = None) -> bool:
 
 
 def check_tree_owner(estimator: Any) -> None:
-    """Rows and classes are compared with the estimator's, not with the tree's."""
+    """Check that tree and estimator have the same numbers of features and classes."""
     state = vars(estimator)
     tree = state.get("tree_")
     if "tree_" not in state:
@@ -180,7 +180,7 @@ def check_tree_owner(estimator: Any) -> None:
 
 
 def check_forest(forest: Any) -> None:
-    """A forest hands its rows to its trees unchecked, and adds what they give."""
+    """Check that the trees of a forest fit it, since it does not check them."""
     state = vars(forest)
     trees = state.get("estimators_", [])
     if not isinstance(trees, list) or not all(
@@ -195,7 +195,7 @@ def check_forest(forest: Any) -> None:
 
 
 def _check_booster(booster: Any) -> None:
-    """Trees of one iteration are added to the columns of as many labels."""
+    """Check that each iteration has one tree per column, and features in range."""
     state = vars(booster)
     if "_predictors" not in state:
         return
@@ -238,7 +238,7 @@ _MAX_NGRAM = 32  # as long as the text they take the square of its length
 
 
 def check_sound(estimator: BaseEstimator) -> None:
-    """Refuse parameters and attributes that the class could not have given itself."""
+    """Raise for parameters and attributes that the class would not set."""
     name = type(estimator).__name__
     try:
         if hasattr(estimator, "_parameter_constraints"):
@@ -276,7 +276,7 @@ def _check_text(vectorizer: TfidfVectorizer) -> None:
 
 
 def _check_encoder(encoder: Any) -> None:
-    """Compiled code writes to the columns that these say."""
+    """Check the categories, which compiled code uses as column numbers."""
     state = vars(encoder)
     categories = state.get("categories_", [])
     groups = state.get("_infrequent_indices", [None] * len(categories))
@@ -289,7 +289,7 @@ def _check_encoder(encoder: Any) -> None:
 
 
 def _are_categories(values: NDArray[Any]) -> bool:
-    """Whether categories are in the order in which values are looked up among them."""
+    """Whether categories are sorted, as lookups require."""
     if values.dtype.kind == "f" and values.size and np.isnan(values[-1]):
         values = values[:-1]
     return values.dtype.kind not in "iuf" or bool((np.diff(values) > 0).all())
@@ -303,7 +303,7 @@ def _is_group(rare: NDArray[Any] | None, count: int) -> bool:
 
 
 def _check_steps(composed: Any) -> None:
-    """Steps are estimators with names, or words in their place."""
+    """Check that steps are named estimators, or their placeholders."""
     for attribute, size in _STEPS.items():
         steps = vars(composed).get(attribute, [])
         if not isinstance(steps, (list, tuple)) or not all(

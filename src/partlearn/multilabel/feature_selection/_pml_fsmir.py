@@ -29,7 +29,7 @@ class PMLFSMIR(PMLSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=0.2
-        Number of features; or the fraction of them, rounded up; or all.
+        Number of features, or their fraction (rounded up), or all.
     alpha : float, default=1.0
         Weight of the regression beside the factorization of the features.
     beta : float, default=1.0
@@ -77,7 +77,7 @@ class PMLFSMIR(PMLSelector):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------

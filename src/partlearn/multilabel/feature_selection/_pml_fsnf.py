@@ -40,7 +40,7 @@ class PMLFSNF(PMLSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=0.2
-        Number of features; or the fraction of them, rounded up; or all.
+        Number of features, or their fraction (rounded up), or all.
     alpha : float or None, default=None
         Weight of the row sparsity; None means ``8 n_samples / n_features``.
     beta : float, default=0.5
@@ -97,7 +97,7 @@ class PMLFSNF(PMLSelector):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------

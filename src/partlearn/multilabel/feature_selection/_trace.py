@@ -45,7 +45,7 @@ class TRACE(PMLSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=0.2
-        Number of features; or the fraction of them, rounded up; or all.
+        Number of features, or their fraction (rounded up), or all.
     mu : float, default=1.0
         Strength of the anchor: a label is ``(p + mu) / (1 + mu)`` for a candidate that
         is true with probability p. Infinity leaves the candidates as they are.
@@ -98,7 +98,7 @@ class TRACE(PMLSelector):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where `X` had any.
+        Names of the features, if `X` has any.
 
     See Also
     --------
