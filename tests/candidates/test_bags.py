@@ -245,8 +245,10 @@ def test_made_bags():
     assert np.array_equal(bags, same)
     assert 0.17 < wide[~S].mean() < 0.23
     assert wide[S].all()
-    with pytest.raises(ValueError, match="`size` must be at least 1"):
+    with pytest.raises(ValueError, match="`size` must be an integer of at least 1"):
         make_bags(y, size=0)
+    with pytest.raises(ValueError, match=r"of at least 1; got 2\.5"):
+        make_bags(y, size=2.5)
     with pytest.raises(ValueError, match="`stray` must lie"):
         make_bags(y, stray=2)
     with pytest.raises(ValueError, match="Bags are made from true labels"):

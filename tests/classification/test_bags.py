@@ -1,5 +1,6 @@
 """Classifiers that use the lists of bags."""
 
+import re
 import warnings
 
 import numpy as np
@@ -154,6 +155,24 @@ def test_each_label_once_is_better_known_where_it_holds(make):
             sums = np.add.reduceat(F, np.arange(0, 160, 4), axis=0)
             assert np.allclose(sums[lists], 1, atol=1e-6)
     assert right["match"] >= right["cover"]
+
+
+def test_impossible_bags_are_named_once_by_their_rows():
+    """The first fit on some rows leaves the warning to the fit on all."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, size=700)
+    S, bags = make_bags(y, size=4, random_state=0)
+    X = np.eye(4)[y] + rng.normal(scale=0.5, size=(700, 4))
+    model = CRISPClassifier(bag_rule="match", max_iter=1, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, S, bags=bags)
+    said = [str(w.message) for w in caught if "The rule" in str(w.message)]
+    assert len(said) == 1
+    row = int(re.search(r"bag of row (\d+)", said[0])[1])
+    mates = bags == bags[row]
+    assert mates.sum() > S[row].sum()
+    assert mates.argmax() == row
 
 
 def test_wrong_rules_and_rates(pages):

@@ -13,6 +13,7 @@ from partlearn.candidates import (
     check_evidence,
     from_votes,
     from_weights,
+    make_bags,
     make_candidates,
 )
 from partlearn.classification import PLKNN, CandidateClassifier, PredictionSets
@@ -333,3 +334,12 @@ def test_known_rows_calibrate_and_do_not_train():
         model.fit(X, S, gold=Y)
     with pytest.raises(ValueError, match="pass `gold` to fit"):
         PredictionSets(PLKNN()).fit(X, S).calibration_.thresholds(0.9, "gold")
+
+
+def test_rows_without_a_bag_count_in_no_stray_rate():
+    lists, bags = make_bags(Y, size=2, random_state=0)
+    some = np.where(bags % 3, bags.astype(object), None)
+    learner = CandidateClassifier(LogisticRegression(), max_iter=2, random_state=0)
+    model = PredictionSets(learner, cv=2, random_state=0).fit(X, lists, bags=some)
+    alone = clone(learner).fit(X, lists, bags=some)
+    assert model.estimator_.stray_rate_ == alone.stray_rate_

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Hashable
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -310,7 +310,9 @@ class BagRule:
         names[~self._named[rows]] = None
         stray: Any = "auto" if self.auto else self.stray_
         S = self.layout.candidates[rows]
-        return BagRule(names, S, rule=self.rule, stray=stray)
+        part = BagRule(names, S, rule=self.rule, stray=stray)
+        part._warned = True  # `self` warns, by the numbers of its own rows
+        return part
 
     @property
     def shared(self) -> bool:
@@ -369,7 +371,7 @@ class BagRule:
                 f'The rule "{self.rule}" gives each label of a bag to one row, but '
                 f"{share.impossible.size} bags have more rows than labels, such as the "
                 f"bag of row {row}. Their confidences stay as they are; use "
-                'rule="cover".'
+                'the rule "cover".'
             )
         return share.F.astype(P.dtype if P.dtype.kind == "f" else float, copy=False)
 
@@ -503,8 +505,8 @@ def make_bags(
            [0, 1, 1]])
     """
     classes, codes = _true_codes(y, "Bags")
-    if size < 1:
-        raise ValueError(f"`size` must be at least 1; got {size}.")
+    if not isinstance(size, Integral) or size < 1:
+        raise ValueError(f"`size` must be an integer of at least 1; got {size}.")
     _probability("stray", stray)
     rng = check_random_state(random_state)
     bags = np.empty(len(codes), dtype=np.intp)

@@ -24,7 +24,7 @@ from partlearn.base import (
     recoded,
     validate_evidence,
 )
-from partlearn.candidates import bag_codes, known_labels
+from partlearn.candidates import known_labels, named_codes
 from partlearn.classification._calibration import (
     CALIBRATORS,
     Calibration,
@@ -251,8 +251,10 @@ class PredictionSets(BaseCandidateClassifier):
                     f"{type(classifier).__name__} does not use bags; leave out `bags`, "
                     "or pass them as `groups`."
                 )
-            bags = bag_codes(bags, len(labels))
-            groups = bags if groups is None else groups
+            codes, named = named_codes(bags, len(labels), "bags")
+            bags = codes.astype(object)
+            bags[~named] = None  # which are in no list of a bag
+            groups = codes if groups is None else groups
         if self.cv is None:
             if gold is not None:
                 train, rows = _apart(known, groups)
