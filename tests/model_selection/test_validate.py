@@ -305,3 +305,15 @@ def test_params_of_a_step_of_a_pipeline():
         model[-1].set_fit_request(bags=True)
         two = cross_validate(model, X, lists, Y, params={"bags": bags}, **options)
     np.testing.assert_array_equal(one, two["test_score"])
+
+
+def test_bags_that_are_split_are_noticed(recwarn):
+    lists, bags = make_bags(Y, size=5, random_state=0)
+    model = CRISPClassifier(random_state=0, max_iter=1)
+    with pytest.warns(UserWarning, match="Pass the bags as `groups` too"):
+        cross_validate(model, X, lists, Y, cv=2, params={"bags": bags})
+    cross_validate(model, X, lists, Y, cv=2, params={"bags": None})
+    cross_validate(model, X, lists, Y, cv=2, groups=bags, params={"bags": bags})
+    assert not [w for w in recwarn if "Rows of one bag" in str(w.message)]
+    with pytest.raises(ValueError, match="must hold 150 values, one per row; got 149"):
+        cross_validate(model, X, lists, Y, cv=2, params={"bags": bags[1:]})

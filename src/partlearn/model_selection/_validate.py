@@ -23,7 +23,13 @@ from sklearn.utils import check_array
 from partlearn._math.linalg import z_scores
 from partlearn._sklearn_compat import method_params, safe_indexing
 from partlearn._typing import Indices, Mask
-from partlearn.candidates import FLOATS, Evidence, check_evidence
+from partlearn.candidates import (
+    FLOATS,
+    Evidence,
+    bag_codes,
+    check_evidence,
+    warn_caller,
+)
 from partlearn.metrics import (
     approximated_accuracy_scorer,
     candidate_hit_scorer,
@@ -154,6 +160,7 @@ def cross_validate(
             "they must agree."
         )
     folds = _folds(cv, X, labels.candidates, groups, random_state)
+    _warn_of_split_bags(params or {}, folds, len(labels))
     result: dict[str, Any] = {}
     if protocol == "transductive":
         start = time.perf_counter()
@@ -267,6 +274,19 @@ def _folds(cv: Any, X: Any, S: Mask, groups: Any, random_state: Any) -> list[Any
     if isinstance(cv, (int, np.integer)):
         cv = CandidateKFold(int(cv), random_state=random_state)
     return list(cv.split(X, S, groups) if hasattr(cv, "split") else cv)
+
+
+def _warn_of_split_bags(params: Mapping[str, Any], folds: list[Any], m: int) -> None:
+    """Warn if rows of a bag are in the training and the test part of a fold."""
+    for name, bags in params.items():
+        if bags is None or name.split("__")[-1] != "bags":
+            continue
+        codes = bag_codes(bags, m)
+        if any(np.isin(codes[test], codes[train]).any() for train, test in folds):
+            warn_caller(
+                "Rows of one bag are in the training and the test part, so that scores "
+                "are too good. Pass the bags as `groups` too."
+            )
 
 
 def published_embedding(
