@@ -9,10 +9,22 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from partlearn import PartialClassifier, disambiguate
-from partlearn.candidates import check_evidence, equal_neighbors, make_bags
+from partlearn.candidates import (
+    check_evidence,
+    equal_neighbors,
+    from_votes,
+    make_bags,
+)
+from partlearn.check import check
 from partlearn.classification import SURE, CandidateClassifier
 from partlearn.persistence import load_model, save_model
-from partlearn.tables import estimate_quality, read_bags
+from partlearn.tables import (
+    TableEncoder,
+    estimate_quality,
+    read_bags,
+    read_labels,
+    warn_of_bags,
+)
 
 MODEL = CandidateClassifier(LogisticRegression(C=0.1), max_iter=3, random_state=0)
 
@@ -109,6 +121,88 @@ def test_wrong_bags_of_tables(pages):
         PartialClassifier(MODEL, labels="digits", bags="pagee").fit(features)
     with pytest.raises(ValueError, match="480 values, one per row; got 3"):
         disambiguate(features, "digits", MODEL, bags=[1, 2, 3])
+    with pytest.raises(ValueError, match="must be one column"):
+        disambiguate(features, "digits", MODEL, bags=(b for b in pages["page"]))
+    model = PartialClassifier(MODEL, labels="digits", bags=pages["page"].to_numpy())
+    with pytest.raises(TypeError, match="`bags` must name a column of the table"):
+        model.fit(features)
+
+
+def test_bags_that_cannot_be_right_are_named(pages):
+    table = pages[:60].drop(columns="truth")
+    with pytest.warns(UserWarning, match="No two rows share a bag, so that `bags`"):
+        disambiguate(table.assign(page=range(60)), "digits", MODEL, bags="page")
+    table = pages[:62].drop(columns="truth")  # the reversed pages are other rows
+    mixed = table.assign(page=table["page"][::-1].to_numpy())
+    for verb in (
+        lambda: disambiguate(mixed, "digits", MODEL, bags="page"),
+        lambda: PartialClassifier(MODEL, labels="digits", bags="page").fit(mixed),
+    ):
+        with pytest.warns(UserWarning, match="of one bag have different candidate"):
+            verb()
+
+
+def test_votes_may_differ_within_a_bag(recwarn):
+    rows = np.repeat(np.arange(6), 3)
+    votes = from_votes(rows, [0, 1, 2] * 6, [0, 0, 1, 1, 1, 0, 0, 2, 0, *[1, 2, 2] * 3])
+    warn_of_bags([0, 0, 1, 1, 2, 2], votes)
+    assert not recwarn
+
+
+def test_a_list_is_written_once_for_each_bag(pages):
+    whole = pages[:120].drop(columns="truth").reset_index(drop=True)
+    kept = ~whole["page"].duplicated()
+    once = whole.assign(digits=whole["digits"].where(kept, ""))
+    expected = disambiguate(whole, "digits", MODEL, bags="page")
+    features = once.drop(columns="page")
+    for table, bags in (once, "page"), (features, whole["page"].tolist()):
+        with pytest.warns(UserWarning, match="rows without labels take the list"):
+            found = disambiguate(table, "digits", MODEL, bags=bags)
+        assert np.array_equal(found.label_confidence, expected.label_confidence)
+    model = PartialClassifier(MODEL, labels="digits", bags="page").fit(whole)
+    with pytest.warns(UserWarning, match="100 rows without labels"):
+        again = PartialClassifier(MODEL, labels="digits", bags="page").fit(once)
+    assert again.n_unlabeled_ == 0
+    P = again.predict_proba(whole)
+    np.testing.assert_array_equal(P, model.predict_proba(whole))
+    with pytest.warns(UserWarning, match="rows without labels take the list"):
+        labels = model.predictions(once, "digits", bags="page")["label"]
+    expected = model.predictions(whole, "digits", bags="page")["label"]
+    assert labels.tolist() == expected.tolist()
+
+
+def test_only_one_list_of_a_bag_is_copied(recwarn):
+    page = np.array(["a", "a", "a", "b", "b", None, None, "c"], dtype=object)
+    digits = np.array(["1|2", "2|3", "", "1|3", "NA", "2", "", ""], dtype=object)
+    columns = {"page": page, "digits": digits}
+    evidence, _ = read_labels(columns, "digits", bags="page")
+    # Page a has two lists, page c none, and rows without a page share nothing.
+    assert evidence.rows.tolist() == [0, 1, 3, 4, 5]
+    assert evidence.candidates[3].tolist() == evidence.candidates[2].tolist()
+    assert "1 rows without labels" in str(recwarn.pop(UserWarning).message)
+    assert digits[4] == "NA"
+    marks = {"m": np.array([1.0, np.nan, 0.0]), "n": np.array([1.0, np.nan, 1.0])}
+    marks["page"] = np.array(["a", "a", "b"], dtype=object)
+    evidence, _ = read_labels(marks, ["m", "n"], bags="page")
+    assert evidence.candidates.tolist() == [[1, 1], [1, 1], [0, 1]]
+
+
+def test_the_bag_may_name_the_row(pages):
+    table = pages[:60].drop(columns="truth")
+    encoder = TableEncoder(id="page")
+    result = disambiguate(table, "digits", MODEL, bags="page", encoder=encoder)
+    assert result.bags.tolist() == table["page"].tolist()
+    model = PartialClassifier(MODEL, labels="digits", bags="page", id="page").fit(table)
+    assert model.predictions(table)["page"].tolist() == table["page"].tolist()
+    report = check(table, "digits", bags="page", encoder=encoder)
+    assert "bags" in {finding.code for finding in report.findings}
+
+
+def test_the_estimate_of_quality_notices_runs(pages):
+    table = pages[:120].drop(columns="truth")
+    model = PartialClassifier(MODEL, labels="digits", ignore="page")
+    with pytest.warns(UserWarning, match="or the estimate is too good"):
+        estimate_quality(model, table, cv=2)
 
 
 def test_rows_without_labels_end_runs_and_keep_bags():

@@ -156,8 +156,9 @@ def disambiguate(
         beside = [n for n in (bags, gold) if isinstance(n, str) and n in columns]
         if beside:
             encoder = tables.TableEncoder() if encoder is None else clone(encoder)
-            encoder.set_params(ignore=[*tables.as_names(encoder.ignore), *beside])
-        X, y, index, kept, sources = _encoded(X, y, index, encoder, sep)
+            ignored = set(beside) - set(tables.as_names(encoder.id))
+            encoder.set_params(ignore=[*tables.as_names(encoder.ignore), *ignored])
+        X, y, index, kept, sources = _encoded(X, y, index, encoder, sep, bags)
     X = check_matrix(X)
     if sources is None:
         sources = [str(j) for j in range(X.shape[1])]
@@ -166,13 +167,9 @@ def disambiguate(
     index = np.arange(len(evidence)) if index is None else index
     if bags is not None:
         bags = tables.read_bags(bags, columns, evidence)
-    elif (pairs := candidates.equal_neighbors(evidence.listed)).bags_likely:
-        advice = (
-            "If rows of a run share one list, as faces share a caption, every label of "
-            f"the list belongs to one of them: pass {argument('bags')}, the name of a "
-            "column or 'runs'."
-        )
-        candidates.warn_caller(f"{pairs}. {advice}")
+        tables.warn_of_bags(bags, evidence)
+    else:
+        tables.warn_of_runs(evidence)
     fixed = tables.labels_by_place(index, corrections) if corrections else {}
     if standardize:
         X = z_scores(X)
@@ -319,6 +316,7 @@ def _encoded(
     index: NDArray[Any] | None,
     encoder: tables.TableEncoder | None,
     sep: str | None,
+    bags: Any,
 ) -> tuple[Any, Any, NDArray[Any] | None, Indices | None, Sequence[str]]:
     """Return features, labels, names of rows, labeled rows, and columns of features."""
     columns = tables.columns_of(X)
@@ -327,7 +325,9 @@ def _encoded(
     names = tables.named_columns(columns, y)
     if names is None and encoder is None and tables.is_plain(columns):
         return np.column_stack(list(columns.values())), y, index, None, list(columns)
-    evidence, label_columns = tables.read_labels(columns, y, sep, empty="all")
+    evidence, label_columns = tables.read_labels(
+        columns, y, sep, empty="all", bags=bags
+    )
     rows = evidence.rows
     encoded, index, table, fitted = tables.encode_rows(
         columns, rows, label_columns, encoder, index

@@ -98,6 +98,23 @@ def test_matrices_need_labels():
         check(np.eye(3))
 
 
+def test_rows_without_a_bag_and_bags_of_one_row():
+    table = {
+        "x": np.arange(6.0) ** 2,
+        "candidates": text("a|b", "a|b", "b|c", "b|c", "a|c", "a"),
+        "photo": text("p", "p", "q", "q", None, "r"),
+    }
+    found = codes(check(table, bags="photo"))
+    assert found["bags"].title.startswith("3 bags of 1.7 rows on average")
+    assert found["bags-missing"].rows == (4,)
+    assert "bags-single" not in found
+    table["photo"] = text("p", "q", "r", "s", None, "")
+    found = codes(check(table, bags="photo"))
+    assert found["bags-single"].severity == "warning"
+    assert found["bags-missing"].count == 2
+    assert "bags" not in found
+
+
 def test_rare_labels():
     table = {"x": np.arange(30.0) ** 2, "candidates": text(*["a|b", "a"] * 15)}
     table["candidates"][4] = "a|typo"

@@ -172,6 +172,17 @@ def test_two_captions_of_a_photograph(run, tmp_path, table):
     assert right["names,caption_2"] > right["caption_2"]
 
 
+def test_bags_of_our_own_files_are_named(run, tmp_path):
+    columns = photographs(6, n=60)
+    columns["bag:id"] = columns.pop("photo")
+    write_columns(tmp_path / "faces.csv", columns)
+    words = [tmp_path / "faces.csv", *WORDS]
+    for more, said in ([], True), (["--ignore", "bag:id"], False):
+        code, _, notes = run("check", *words, *more)
+        assert code == 0
+        assert ("Bags: read from column 'bag:id'" in notes) == said
+
+
 def test_a_method_without_bags_says_so(run, faces, tmp_path):
     code, _, error = run(
         "disambiguate", faces / "faces.csv", *WORDS, "--bag", "photo", "--method",
@@ -225,6 +236,14 @@ def test_bags_of_files(run, tmp_path):
     code, _, error = run("train", *paths, *words, "--save", model)
     assert code == 0, error
     assert load_model(model).estimator.estimator_.stray_rate_ is not None
+    same = list(parts[1].items())
+    parts[1] |= {"names": np.array([parts[0]["names"][-1], *parts[1]["names"][1:]])}
+    write_columns(paths[1], parts[1])
+    with pytest.raises(DataFormatError, match="candidates as the last row of the file"):
+        bags_of_files(
+            paths, "runs", from_text([t for c in parts for t in c["names"]], sep="&")
+        )
+    parts[1] = dict(same)
     parts[1]["photo"][0] = "img3"
     write_columns(paths[1], parts[1])
     with pytest.raises(DataFormatError, match=r"bag 'img3' is in a\.parquet as well"):

@@ -5,6 +5,7 @@
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -184,8 +185,9 @@ def _check_table(
     if isinstance(truth, str):
         tables.check_names([truth], columns, "truth")
     beside = [n for n in (truth, bags) if isinstance(n, str) and n in columns]
-    chosen.set_params(ignore=[*tables.as_names(chosen.ignore), *beside])
-    evidence, Z, findings = _read_table(columns, labels, sep, chosen, tags)
+    ignored = set(beside) - set(tables.as_names(chosen.id))
+    chosen.set_params(ignore=[*tables.as_names(chosen.ignore), *ignored])
+    evidence, Z, findings = _read_table(columns, labels, sep, chosen, tags, bags)
     m = len(next(iter(columns.values())))
     if evidence is None or Z is None:
         facts: dict[str, Any] = {"n_samples": m, "n_features": len(columns)}
@@ -245,12 +247,13 @@ def _read_table(
     sep: str | None,
     encoder: tables.TableEncoder,
     tags: bool,
+    bags: Any,
 ) -> tuple[Any, Array | None, list[Finding]]:
     """Return labels and encoded features of a table, and findings about either."""
     findings: list[Finding] = []
     evidence: Any = None
     names: list[str] = []
-    read = tables.tags_of if tags else tables.read_labels
+    read: Any = tables.tags_of if tags else partial(tables.read_labels, bags=bags)
     if labels is None and tags and "tags" in columns:
         labels = "tags"
     try:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from partlearn._typing import Mask
-from partlearn.candidates import bag_codes, equal_neighbors
+from partlearn.candidates import bag_codes, equal_neighbors, is_missing
 from partlearn.check._report import Finding, Severity, make_findings
 from partlearn.tables import ColumnKind, deciding_columns
 
@@ -80,7 +80,13 @@ def bag_findings(
         if pairs.bags_likely:
             yield from make_findings("bags-likely", pairs=pairs)
         return
+    bare = np.array([is_missing(name) or name == "" for name in bags], dtype=bool)
+    yield from make_findings("bags-missing", np.flatnonzero(bare & S.any(axis=1)))
+    S, bags, Y = S[~bare], bags[~bare], None if Y is None else Y[~bare]
     codes = bag_codes(bags, len(S))
+    if len(np.unique(codes)) == len(codes):
+        yield from make_findings("bags-single")
+        return
     lists = np.zeros((codes.max(initial=-1) + 1, S.shape[1]), dtype=bool)
     np.logical_or.at(lists, codes, S)
     sizes = np.bincount(codes)

@@ -188,6 +188,8 @@ def read_data(
             bags=options.bag,
         )
     data.path = path
+    if options.bag is None and data.bags is not None:
+        say(f"Bags: read from column {data.bags!r}; --ignore leaves it out.")
     return data
 
 

@@ -30,6 +30,7 @@ from partlearn.io._frame import (
 )
 from partlearn.io._label_columns import (
     is_marked,
+    label_cells,
     label_evidence,
     spell_labels,
     with_truth,

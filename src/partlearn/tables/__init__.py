@@ -11,7 +11,14 @@ from partlearn.io import (
     read_columns,
     take_rows,
 )
-from partlearn.tables._bags import bag_params, bags_of_files, read_bags, runs_of
+from partlearn.tables._bags import (
+    bag_params,
+    bags_of_files,
+    read_bags,
+    runs_of,
+    warn_of_bags,
+    warn_of_runs,
+)
 from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._column_kinds import ColumnKind, as_names, check_names, find_kinds
 from partlearn.tables._dataset import (

@@ -12,8 +12,16 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from partlearn._arguments import argument
-from partlearn._typing import Indices
-from partlearn.candidates import Evidence, as_column, bag_runs
+from partlearn._typing import Indices, Mask
+from partlearn.candidates import (
+    BagRule,
+    Evidence,
+    Votes,
+    as_column,
+    bag_runs,
+    equal_neighbors,
+    warn_caller,
+)
 from partlearn.io import DataFormatError, load_columns, open_tables
 from partlearn.tables._column_kinds import check_names
 from partlearn.tables._labels import true_labels
@@ -66,6 +74,49 @@ def read_bags(
     return names
 
 
+def warn_of_bags(names: Any, evidence: Evidence) -> None:
+    """Warn of bags that change nothing, or whose rows have different sets.
+
+    Parameters
+    ----------
+    names : array-like of shape (n_samples,)
+        Bags, as :func:`read_bags` gives them.
+    evidence : Evidence
+        Labels of the rows.
+    """
+    rule = BagRule(names, evidence.listed)
+    if not rule.shared:
+        warn_caller(
+            f"No two rows share a bag, so that {argument('bags')} changes nothing. "
+            "Name the column that is equal for the rows of one list, such as the "
+            "photograph of each face."
+        )
+    elif not (rule.layout.equal.all() or isinstance(evidence, Votes)):
+        warn_caller(
+            "Rows of one bag have different candidate sets, and the list of the bag is "
+            f"the union of these. If they should be equal, {argument('bags')} names "
+            "the wrong column, or lists differ by a typing error."
+        )
+
+
+def warn_of_runs(evidence: Evidence, more: str = "") -> None:
+    """Warn if neighboring rows have equal sets far more often than by chance.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Labels of rows that have no bags.
+    more : str, default=""
+        A further sentence.
+    """
+    if (pairs := equal_neighbors(evidence.listed)).bags_likely:
+        warn_caller(
+            f"{pairs}. If rows of a run share one list, as faces share a caption, "
+            "every label of the list belongs to one of them: pass "
+            f"{argument('bags')}, the name of a column or 'runs'.{more}"
+        )
+
+
 def bags_of_files(paths: Sequence[Path], bags: str, evidence: Evidence) -> NDArray[Any]:
     """Name the bag of each row of several Parquet files; none may span two files.
 
@@ -89,7 +140,16 @@ def bags_of_files(paths: Sequence[Path], bags: str, evidence: Evidence) -> NDArr
     for path in paths:
         rows = open_tables([path])
         if bags == RUNS and RUNS not in (rows.names or ()):
-            names = runs_of(evidence[start : start + len(rows)])
+            part = evidence[start : start + len(rows)]
+            if start and _goes_on(evidence.listed[start - 1 : start + 1]):
+                raise DataFormatError(
+                    "the first row has the same candidates as the last row of the "
+                    "file before",
+                    path=path,
+                    advice="A bag must not span files: put all rows of a run into one "
+                    "file, or name the bags in a column.",
+                )
+            names = runs_of(part)
             parts.append(names + (parts[-1][-1] + 1 if parts else 0))
         else:
             check_names([bags], rows.names or (), "bags")
@@ -105,6 +165,11 @@ def bags_of_files(paths: Sequence[Path], bags: str, evidence: Evidence) -> NDArr
             parts.append(names)
         start += len(rows)
     return np.concatenate(parts)
+
+
+def _goes_on(pair: Mask) -> bool:
+    """Whether two neighboring rows have the same several candidates."""
+    return bool(pair[0].sum() > 1 and (pair[0] == pair[1]).all())
 
 
 def runs_of(evidence: Evidence) -> Indices:

@@ -32,6 +32,7 @@ from partlearn.tables._bags import (
     bag_params,
     read_bags,
     require_fit_parameter,
+    warn_of_bags,
 )
 from partlearn.tables._blocks import BlockEncoder
 from partlearn.tables._column_kinds import ColumnKind, as_names, check_names
@@ -240,12 +241,12 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
             tags, names, self.tag_form_ = read_tags(columns_of(X), y, self.sep)
             return tags, names
         columns = columns_of(X)
-        evidence, names = read_labels(columns, y, self.sep)
+        evidence, names = read_labels(columns, y, self.sep, bags=self.bags)
         fixed = dict(known or {})
         gold = self.known_labels(columns, np.arange(row_count(columns)))
         rows = np.union1d(evidence.rows, [*fixed, *gold]).astype(np.intp)
         if names and len(rows) > len(evidence):
-            evidence, _ = read_labels(columns, y, self.sep, empty="all")
+            evidence, _ = read_labels(columns, y, self.sep, empty="all", bags=self.bags)
             evidence = evidence[np.flatnonzero(np.isin(evidence.rows, rows))]
         if fixed:
             place = {row: k for k, row in enumerate(evidence.rows.tolist())}
@@ -375,7 +376,11 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
             date=self.date,
             text=self.text,
             id=self.id,
-            ignore=[*as_names(self.ignore), *label_columns, *self._beside(table)],
+            ignore=[
+                *as_names(self.ignore),
+                *label_columns,
+                *(set(self._beside(table)) - set(as_names(self.id))),
+            ],
         )
         for name, use in self._beside(table).items():
             if name in label_columns and use != "bags":
@@ -414,6 +419,8 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         build_learner = make_tag_learner if self._several else make_learner
         learner = build_learner(self.method)
         params = self._fit_params(learner, table) | bag_params(learner, bags)
+        if bags is not None:
+            warn_of_bags(bags, evidence)
         if self._several or bags is not None:
             sets = evidence  # which has the labels that were given
         self.estimator_ = learner.fit(Z, sets, **params)
@@ -435,6 +442,12 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         """Return the columns that are not features, by their use."""
         options = ("groups", "weight", "bags", "gold")
         used = {option: getattr(self, option) for option in options}
+        for option, name in used.items():
+            if not isinstance(name, str | None):
+                raise TypeError(
+                    f"{argument(option)} must name a column of the table; got "
+                    f"{type(name).__name__}. Add it to the table as a column."
+                )
         if self.bags == RUNS and RUNS not in columns:
             del used["bags"]
         for option, name in used.items():

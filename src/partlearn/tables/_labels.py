@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from partlearn._arguments import argument
-from partlearn._typing import Indices
+from partlearn._typing import Indices, Mask
 from partlearn.candidates import (
     Evidence,
     Tags,
     check_evidence,
     is_missing,
+    is_missing_text,
+    named_codes,
     one_label_each,
     warn_caller,
 )
@@ -26,6 +28,7 @@ from partlearn.io import (
     as_text,
     candidate_columns,
     is_marked,
+    label_cells,
     label_evidence,
     row_count,
     spell_labels,
@@ -109,6 +112,7 @@ def read_labels(
     sep: str | None = None,
     *,
     empty: Literal["drop", "all"] = "drop",
+    bags: Any = None,
 ) -> tuple[Evidence, list[str]]:
     """Read the labels of a table, and return their columns.
 
@@ -124,6 +128,10 @@ def read_labels(
         cell is one label.
     empty : {"drop", "all"}, default="drop"
         Whether rows without labels are left out, or every label is possible for them.
+    bags : str or array-like of shape (n_rows,), default=None
+        Bags of the rows, or their column. A row without labels takes those of the other
+        rows of its bag if these are equal, as where a caption is written once for each
+        photograph; with a warning.
 
     Returns
     -------
@@ -149,7 +157,46 @@ def read_labels(
     if names is None:
         return aligned(check_evidence(y), y, row_count(columns)), []
     form = y.form if isinstance(y, LabelColumns) else None
+    if isinstance(bags, str):
+        bags = columns.get(bags)  # runs of equal sets have no column
+    if hasattr(bags, "__len__") and len(bags) == row_count(columns):
+        columns = _fill_lists(columns, names, bags)
     return label_evidence(columns, names, sep=sep, form=form, empty=empty), names
+
+
+def _fill_lists(
+    columns: Mapping[str, Any], names: list[str], bags: Any
+) -> Mapping[str, Any]:
+    """Copy the label cells of a bag to its rows that have none."""
+    parts = []
+    for name in names:
+        texts, values = label_cells(columns[name])
+        missing = [j for j, value in enumerate(values) if is_missing_text(value)]
+        parts.append(np.where(np.isin(texts, missing), -1, texts))
+    cells = np.column_stack(parts)
+    bare: Mask = cells.max(axis=1) < 0
+    if not bare.any():
+        return columns
+    codes, named = named_codes(true_labels(bags), len(bare), "bags")
+    given = np.flatnonzero(~bare & named)
+    lists, first = np.unique(
+        np.column_stack([codes[given], cells[given]]), axis=0, return_index=True
+    )
+    bag, n_lists = np.unique(lists[:, 0], return_counts=True)
+    source = np.full(codes.max() + 1, -1)
+    source[lists[:, 0]] = given[first]
+    source[bag[n_lists > 1]] = -1
+    rows = np.flatnonzero(bare & named & (source[codes] >= 0))
+    if not rows.size:
+        return columns
+    warn_caller(
+        f"{rows.size} rows without labels take the list of the other rows of their bag."
+    )
+    filled = dict(columns)
+    for name in names:
+        filled[name] = np.array(columns[name])
+        filled[name][rows] = filled[name][source[codes[rows]]]
+    return filled
 
 
 def is_text_column(y: Any) -> bool:

@@ -207,7 +207,7 @@ class PredictionsMixin:
 
     def _given_list(self, P: Array, columns: Columns, y: Any, bags: Any) -> Array:
         """Return probabilities of new rows given their candidates and their bags."""
-        evidence, _ = read_labels(columns, y, self.sep)
+        evidence, _ = read_labels(columns, y, self.sep, bags=bags)
         place = {str(label): j for j, label in enumerate(self.classes_.tolist())}
         names = [str(label) for label in evidence.classes.tolist()]
         known = [k for k, name in enumerate(names) if name in place]

@@ -25,6 +25,7 @@ from partlearn.metrics import (
     cautious_share,
     hit_accuracy,
 )
+from partlearn.tables._bags import warn_of_runs
 from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._labels import check_index, true_labels, warn_unknown_truth
 from partlearn.tables._splits import held_out_models
@@ -200,6 +201,11 @@ def estimate_quality(
     check_index(X, y=y, truth=truth)
     columns = columns_of(X)
     evidence, names = held_out_labels(classifier, columns, y, cv)
+    if classifier.bags is classifier.groups is None:
+        warn_of_runs(
+            evidence,
+            " Rows of one run must be held out together, or the estimate is too good.",
+        )
     sample = None
     if classifier.gold is not None:
         sample = true_labels(columns[classifier.gold])[evidence.rows]
