@@ -79,7 +79,7 @@ def test_agreement_by_hand():
     np.testing.assert_allclose(agreement.chance, (1 / 3 + 1 / 2) / 2)
     certain = disambiguate([[0.0], [1.0]], ["a", "b"], method="plknn")
     assert np.isnan(certain.agreement(["a", "b"]).chance)
-    with pytest.raises(ValueError, match="must hold 5 labels"):
+    with pytest.raises(ValueError, match="must hold 5 values"):
         result.agreement(["a"])
 
 
@@ -190,7 +190,7 @@ def test_calibration_by_hand():
     np.testing.assert_allclose(sure, [0.565, 0.955])
     np.testing.assert_allclose(right, [0.5, 1.0])
     np.testing.assert_array_equal(count, [2, 2])
-    with pytest.raises(ValueError, match="must hold 4 labels"):
+    with pytest.raises(ValueError, match="must hold 4 values"):
         result.calibration([0])
     with pytest.raises(ValueError, match="`n_bins` must be at least 1"):
         result.calibration([0, 1, 0, 0], n_bins=0)

@@ -210,7 +210,7 @@ def test_known_labels_in_every_form():
     for wrong, message in (
         ({3: "a"}, "names row 3; rows are 0 to 2"),
         ({"x": "a"}, "names row 'x'"),
-        (["a"], "must hold 3 labels"),
+        (["a"], "must hold 3 values"),
         ([None] * 3, "holds no label"),
     ):
         with pytest.raises(ValueError, match=message):

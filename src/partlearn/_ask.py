@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
+from partlearn._arguments import check_one_per_row
 from partlearn._extras import import_optional
 from partlearn._math.neighbors import self_neighbors
 from partlearn._typing import Array, Indices
@@ -432,10 +433,7 @@ def _checked_cost(cost: ArrayLike | None, m: int) -> Array:
     if cost is None:
         return np.ones(m)
     price = np.asarray(cost, dtype=np.float64)
-    if price.shape != (m,):
-        raise ValueError(
-            f"`cost` must hold {m} numbers, one per row; got shape {price.shape}."
-        )
+    check_one_per_row("cost", price.shape, m)
     bad = np.flatnonzero(~(np.isfinite(price) & (price > 0)))
     if bad.size:
         raise ValueError(f"`cost` must be positive; row {bad[0]} has {price[bad[0]]}.")

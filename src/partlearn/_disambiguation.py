@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partlearn import tables
-from partlearn._arguments import argument
+from partlearn._arguments import argument, check_one_per_row
 from partlearn._extras import import_optional
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import Annotators, MissRate
@@ -407,11 +407,7 @@ class Disambiguation:
     def _compared(self, truth: ArrayLike) -> tuple[Mask, Mask]:
         """Return which true labels are known, and which labels equal them."""
         values = tables.true_labels(truth)
-        if values.shape != self.label.shape:
-            raise ValueError(
-                f"{argument('truth')} must hold {len(self.label)} labels, one per row; "
-                f"got shape {values.shape}."
-            )
+        check_one_per_row("truth", values.shape, len(self.label))
         known = np.asarray([value is not None for value in values])
         if not known.any():
             raise ValueError(

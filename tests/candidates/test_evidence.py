@@ -228,7 +228,7 @@ def test_miss_rate_from_an_audit():
     assert estimate_miss_rate(sets, np.array(["a", "b", "a", "c", "a"])).rate == 0
     with pytest.raises(ValueError, match="No row has a known true label"):
         estimate_miss_rate(sets, [None] * 5)
-    with pytest.raises(ValueError, match="one entry per row, 5; got 2"):
+    with pytest.raises(ValueError, match="must hold 5 values, one per row; got 2"):
         estimate_miss_rate(sets, ["a", "b"])
 
 

@@ -225,7 +225,7 @@ def test_weights_of_rows():
     without = model.fit(X, S, sample_weight=weight).predict_proba(X)[:, 0].mean()
     assert without < model.fit(X, S).predict_proba(X)[:, 0].mean() / 2
     for wrong, message in [
-        (weight[:-1], "must hold 90 numbers"),
+        (weight[:-1], "must hold 90 values"),
         (np.where(y == 0, -1, 1), "not negative; row"),
         (np.where(y == 0, np.nan, 1), "finite and not negative; row"),
     ]:

@@ -87,7 +87,7 @@ def test_lost_counts_strangers(digits):
     assert model.n_removed_ == 0
     assert model.lost(y) == 0
     assert model.lost(np.full(500, 77)) == 1
-    with pytest.raises(ValueError, match="must hold 500 labels"):
+    with pytest.raises(ValueError, match="must hold 500 values"):
         model.lost(y[:3])
 
 

@@ -124,7 +124,7 @@ def test_shapes_that_do_not_fit(wine):
     with pytest.raises(ValueError, match=message):
         candidate_confusion(S / 2, S[:, :2])
     # One label would be compared with every row.
-    with pytest.raises(ValueError, match="`truth` must hold 178 labels"):
+    with pytest.raises(ValueError, match="`truth` must hold 178 values"):
         CalibrationDisplay.from_estimator(PLKNN().fit(X, S), X, ["a"])
     assert CalibrationDisplay.from_predictions([], []).ax_.get_title()
 

@@ -43,7 +43,7 @@ def test_candidate_hit_rate():
     assert candidate_hit_rate(S, ["b", "c", "z"], classes=["a", "b", "c"]) == (
         pytest.approx(1.5 / (0.5 + 1 + 1 / 3))
     )
-    with pytest.raises(ValueError, match="Expected 3 predicted labels"):
+    with pytest.raises(ValueError, match="must hold 3 values"):
         candidate_hit_rate(S, [0, 1])
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from partlearn._arguments import argument
+from partlearn._arguments import argument, check_choice, check_one_per_row
 from partlearn._array_api import like, to_numpy
 from partlearn._math.bags import BagLayout
 from partlearn._typing import Array, Indices, Mask
@@ -78,13 +78,13 @@ def named_codes(names: Any, m: int, what: str) -> tuple[Indices, Mask]:
     """
     array = np.asarray(names) if hasattr(names, "dtype") else None
     if array is not None and array.ndim == 1 and array.dtype.kind in "iub":
-        _check_length(len(array), m, what)
+        check_one_per_row(what, array.shape, m)
         _, first, inverse = np.unique(array, return_index=True, return_inverse=True)
         place = np.empty(len(first), dtype=np.intp)
         place[np.argsort(first)] = np.arange(len(first))
         return place[inverse.reshape(-1)], np.ones(m, dtype=bool)
     values = as_column(names, what)
-    _check_length(len(values), m, what)
+    check_one_per_row(what, (len(values),), m)
     numbers: dict[Any, int] = {}
     texts = {value for value in values if isinstance(value, str)}
     codes, named = np.empty(m, dtype=np.intp), np.ones(m, dtype=bool)
@@ -102,13 +102,6 @@ def named_codes(names: Any, m: int, what: str) -> tuple[Indices, Mask]:
         key = value if named[i] else (named_codes, i)  # equal to no value of a user
         codes[i] = numbers.setdefault(key, len(numbers))
     return codes, named
-
-
-def _check_length(n: int, m: int, what: str) -> None:
-    if n != m:
-        raise ValueError(
-            f"{argument(what)} must hold {m} values, one per row; got {n}."
-        )
 
 
 def bag_runs(candidates: Any) -> Indices:
@@ -253,10 +246,7 @@ class BagRule:
         rule: Rule = "cover",
         stray: float | Literal["auto"] = "auto",
     ) -> None:
-        if rule not in get_args(Rule):
-            raise ValueError(
-                f'`rule` must be "cover", "distinct" or "match"; got {rule!r}.'
-            )
+        check_choice("rule", rule, get_args(Rule))
         valid = isinstance(stray, Real) and not isinstance(stray, bool)
         if stray != "auto" and not (valid and 0 <= stray <= 1):
             raise ValueError(

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn._arguments import check_choice
 from partlearn.candidates._validation import check_candidates
 
 
@@ -56,8 +57,7 @@ class CandidateBinarizer(BaseEstimator):
         self.sparse_output = sparse_output
 
     def _check(self, y: Any, classes: Any) -> tuple[NDArray[Any], ...]:
-        if self.empty not in ("error", "all"):
-            raise ValueError(f'`empty` must be "error" or "all"; got {self.empty!r}.')
+        check_choice("empty", self.empty, ("error", "all"))
         return check_candidates(y, classes=classes, empty=self.empty)
 
     def fit(self, y: Any) -> Self:

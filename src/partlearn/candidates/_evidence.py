@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partlearn._arguments import argument
+from partlearn._arguments import argument, check_choice
 from partlearn._typing import Indices, Mask
 from partlearn.candidates._confidence import uniform_confidence
 from partlearn.candidates._messages import some_rows
@@ -493,19 +493,13 @@ def make_evidence(
     """
     bare = np.asarray(~(weights > 0).any(axis=1))
     rows = np.arange(len(weights))
-    if bare.any() and check_empty(empty) == "error":
+    check_choice("empty", empty, get_args(EmptyRows))
+    if bare.any() and empty == "error":
         raise ValueError(no_evidence(np.flatnonzero(bare), what))
     if empty == "drop":
         return Evidence(weights[~bare], classes, rows=rows[~bare])
     weights = np.where(bare[:, None], np.ones((), weights.dtype), weights)
     return Evidence(weights, classes)
-
-
-def check_empty(empty: str) -> str:
-    """Raise if `empty` is not a valid choice."""
-    if empty not in ("error", "drop", "all"):
-        raise ValueError(f'`empty` must be "error", "drop" or "all"; got {empty!r}.')
-    return empty
 
 
 def no_evidence(rows: Indices, what: str) -> str:

@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 from scipy.stats import norm, rankdata
 
-from partlearn._arguments import argument
+from partlearn._arguments import argument, check_one_per_row
 from partlearn._typing import Array, Indices
 from partlearn.candidates._messages import is_missing, warn_caller
 
@@ -248,12 +248,7 @@ def known_labels(gold: Any, n_rows: int) -> dict[int, Any]:
                 )
     else:
         values = np.asarray(gold, dtype=object)
-        if values.shape != (n_rows,):
-            raise ValueError(
-                f"{argument('gold')} must hold {n_rows} labels, one per row, None "
-                "where it is not "
-                f"known; got shape {values.shape}."
-            )
+        check_one_per_row("gold", values.shape, n_rows)
         labels = {i: label for i, label in enumerate(values) if not is_missing(label)}
     if not labels:
         raise ValueError(f"{argument('gold')} holds no label at all; leave it out.")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binomtest
 
-from partlearn._arguments import argument
+from partlearn._arguments import check_one_per_row
 from partlearn._typing import Array, Indices
 from partlearn.candidates._messages import as_column, is_missing
 from partlearn.candidates._validation import check_candidates
@@ -77,11 +77,7 @@ def estimate_miss_rate(candidates: Any, truth: ArrayLike) -> MissRate:
     """
     classes, S = check_candidates(candidates)
     labels = as_column(truth, "truth")
-    if len(labels) != len(S):
-        raise ValueError(
-            f"{argument('truth')} must have one entry per row, {len(S)}; got "
-            f"{len(labels)}."
-        )
+    check_one_per_row("truth", (len(labels),), len(S))
     place = {str(label): j for j, label in enumerate(classes.tolist())}
     known = [i for i, v in enumerate(labels) if not (is_missing(v) or v == "")]
     n = len(known)

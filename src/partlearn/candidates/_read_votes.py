@@ -3,15 +3,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partlearn._arguments import argument
+from partlearn._arguments import argument, check_choice
 from partlearn._typing import Indices
 from partlearn.candidates._dawid_skene import VoteTable
-from partlearn.candidates._evidence import EmptyRows, check_empty, no_evidence
+from partlearn.candidates._evidence import EmptyRows, no_evidence
 from partlearn.candidates._messages import (
     as_column,
     check_known,
@@ -143,7 +143,8 @@ def from_votes(
     table = VoteTable(row[given], annotator, label, n, len(names), len(known))
     votes = Votes(table, known, names)
     silent = ~table.counts.any(axis=1)
-    if check_empty(empty) == "all" or not silent.any():
+    check_choice("empty", empty, get_args(EmptyRows))
+    if empty == "all" or not silent.any():
         return votes
     if empty == "error":
         raise ValueError(no_evidence(np.flatnonzero(silent), "votes"))

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
+from partlearn._arguments import check_choice
 from partlearn._typing import Indices
 from partlearn.candidates._evidence import Evidence
 from partlearn.candidates._messages import (
@@ -86,10 +87,7 @@ def check_candidates(
     array([[1, 1],
            [0, 1]])
     """
-    if empty not in get_args(Empty):
-        raise ValueError(
-            f'`empty` must be "error", "drop", "all" or "keep"; got {empty!r}.'
-        )
+    check_choice("empty", empty, get_args(Empty))
     labels, S = _read(y, None if classes is None else np.asarray(classes))
     rows = np.arange(S.shape[0])
     bare = np.flatnonzero(~S.any(axis=1))

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from partlearn._arguments import argument
+from partlearn._arguments import argument, check_one_per_row
 from partlearn._math.blocks import lazy_rows
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import (
@@ -404,11 +404,7 @@ def _checked_weight(sample_weight: Any, m: int) -> Array | None:
     if sample_weight is None:
         return None
     weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (m,):
-        raise ValueError(
-            f"{argument('sample_weight')} must hold {m} numbers, one per row; got "
-            f"shape {weight.shape}."
-        )
+    check_one_per_row("sample_weight", weight.shape, m)
     if not np.isfinite(weight).all() or (weight < 0).any():
         i = int(np.argmax(~(np.isfinite(weight) & (weight >= 0))))
         raise ValueError(

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
+from partlearn._arguments import check_one_per_row
 from partlearn._math.blocks import lazy_rows
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask
@@ -394,8 +395,5 @@ def _warn_of_few_rows(thresholds: Array, coverage: float) -> None:
 
 def _names(values: ArrayLike, n: int, what: str) -> NDArray[Any]:
     names = np.asarray(values)
-    if names.shape != (n,):
-        raise ValueError(
-            f"`{what}` must hold {n} names, one per row; got shape {names.shape}."
-        )
+    check_one_per_row(what, names.shape, n)
     return names

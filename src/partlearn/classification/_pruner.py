@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn._arguments import check_one_per_row
 from partlearn._math.blocks import lazy_rows
 from partlearn._math.graphs import vote
 from partlearn._math.linalg import z_scores
@@ -173,11 +174,7 @@ class CandidatePruner(BaseCandidateClassifier):
         """
         check_is_fitted(self)
         labels = np.asarray(truth)
-        if labels.shape != (len(self.candidates_),):
-            raise ValueError(
-                f"`truth` must hold {len(self.candidates_)} labels, one per row; got "
-                f"shape {labels.shape}."
-            )
+        check_one_per_row("truth", labels.shape, len(self.candidates_))
         kept = self.candidates_ & (labels[:, None] == self.classes_)
         return float(1 - kept.any(axis=1).mean())
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from partlearn._arguments import check_one_per_row
 from partlearn._typing import Array, Mask
 from partlearn.inspection._axes import Display
 from partlearn.metrics import (
@@ -20,10 +21,7 @@ from partlearn.metrics import (
 def _answers(estimator: Any, X: Any, truth: ArrayLike) -> tuple[Array, Mask]:
     """Probability of the most likely label of each row, and whether it is right."""
     P, known = estimator.predict_proba(X), np.asarray(truth)
-    if known.shape != (len(P),):
-        raise ValueError(
-            f"`truth` must hold {len(P)} labels, one per row; got shape {known.shape}."
-        )
+    check_one_per_row("truth", known.shape, len(P))
     return P.max(axis=1), estimator.classes_[P.argmax(axis=1)] == known
 
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
 from sklearn.metrics import accuracy_score, make_scorer
 
+from partlearn._arguments import check_one_per_row
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import check_candidates, check_evidence
 
@@ -193,11 +194,7 @@ def prediction_hits(S: Mask, names: NDArray[Any], y_pred: NDArray[Any]) -> Mask:
     >>> prediction_hits(S, np.array(["a", "b"]), np.array(["b", "b"]))
     array([False,  True])
     """
-    if y_pred.shape != (len(S),):
-        raise ValueError(
-            f"Expected {len(S)} predicted labels, one per row; got shape "
-            f"{y_pred.shape}."
-        )
+    check_one_per_row("y_pred", y_pred.shape, len(S))
     column = {label: j for j, label in enumerate(names.tolist())}
     codes = np.array([column.get(label, -1) for label in y_pred.tolist()], dtype=int)
     return (codes >= 0) & S[np.arange(len(S)), codes]

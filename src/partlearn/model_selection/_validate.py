@@ -20,6 +20,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
+from partlearn._arguments import check_choice
 from partlearn._math.linalg import z_scores
 from partlearn._sklearn_compat import method_params, safe_indexing
 from partlearn._typing import Indices, Mask
@@ -147,6 +148,7 @@ def cross_validate(
     labels = check_evidence(candidates)
     scores = _resolve(scoring)
     codes = None if truth is None else truth_codes(truth, labels.classes)
+    check_choice("protocol", protocol, ("inductive", "transductive"))
     wanting = [s for s in scores.values() if not callable(s) and s not in _TRUTH_FREE]
     if codes is None and wanting:
         raise ValueError(
@@ -166,10 +168,6 @@ def cross_validate(
         start = time.perf_counter()
         X, estimator = published_embedding(estimator, X, _target(labels))
         result["reducer_time"] = time.perf_counter() - start
-    elif protocol != "inductive":
-        raise ValueError(
-            f'`protocol` must be "inductive" or "transductive"; got {protocol!r}.'
-        )
     rows = Parallel(n_jobs=n_jobs)(
         delayed(_fold)(estimator, X, labels, codes, train, test, scores, params or {})
         for train, test in folds

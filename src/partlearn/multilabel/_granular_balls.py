@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
+from partlearn._arguments import check_choice
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import check_candidates
 
@@ -86,8 +87,7 @@ def granular_ball_confidence(
     >>> CRISPMultiLabelClassifier().fit(X, tags).classes_.tolist()
     ['live', 'rock']
     """
-    if cover not in ("closed", "release"):
-        raise ValueError(f'`cover` must be "closed" or "release"; got {cover!r}.')
+    check_choice("cover", cover, ("closed", "release"))
     X = check_array(X, dtype=np.float64)
     _, S = check_candidates(y, empty="keep")
     if len(S) != len(X):
