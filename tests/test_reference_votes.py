@@ -174,22 +174,41 @@ def test_crisp_searches_all_rows_at_the_end(monkeypatch):
     assert_allclose(model.label_confidence_, expected, rtol=1e-6)
 
 
-def test_neighbors_that_the_pool_passes_over_are_left_to_the_sample(monkeypatch):
-    asked = []
+def test_neighbors_that_the_pool_passes_over_are_not_searched_again(monkeypatch):
+    asked, sampled = [], []
 
     def searched(Z, k, n_jobs):
         asked.append(Z.shape)
         return self_neighbors(Z, k)
 
-    monkeypatch.setattr("partlearn._math.crossfit._iterations.many_neighbors", searched)
+    def among_some(Z, reference, k, **options):
+        sampled.append(Z.shape)
+        return reference_neighbors(Z, reference, k, **options)
+
+    iterations = "partlearn._math.crossfit._iterations"
+    monkeypatch.setattr(f"{iterations}.many_neighbors", searched)
+    monkeypatch.setattr(f"{iterations}.reference_neighbors", among_some)
     monkeypatch.setattr(SIZES, "relevant_columns", 0)  # no first fit for the columns
-    X, S = problem(seed=2)
-    model = fit_briefly(CRISPClassifier(n_reference=40, max_iter=2), X, S)
-    weights = model.expert_weights_["log_linear"]
-    kinds = ("euclidean neighbors", "cosine neighbors")  # inputs stay with the sample
-    votes = [weight for name, weight in weights.items() if name.endswith(kinds)]
-    assert len(votes) == 6
-    assert 0 < len(asked) == sum(weight > NO_WEIGHT for weight in votes) < 7
+    X, S = problem(seed=5)
+
+    def searches(max_iter):
+        """Experts with weight after some iterations, searches in the sample, in all."""
+        asked.clear()
+        sampled.clear()
+        model = fit_briefly(CRISPClassifier(n_reference=40, max_iter=max_iter), X, S)
+        weights = model.expert_weights_["log_linear"]
+        kinds = ("euclidean neighbors", "cosine neighbors")  # not those of the inputs
+        votes = [weight for name, weight in weights.items() if name.endswith(kinds)]
+        assert len(votes) == 6
+        used = sum(weight > NO_WEIGHT for weight in votes)
+        return used, len(sampled), len(asked)
+
+    first, in_sample, among_all = searches(1)
+    assert (in_sample, among_all) == (7, first)
+    second, in_sample, among_all = searches(2)
+    assert (in_sample, among_all) == (7 + first, second)
+    assert 0 < first < 6
+    assert 0 < second < 6
 
 
 @pytest.mark.parametrize("Method", [CRISP, KernelCRISP, CRISPClassifier])

@@ -48,7 +48,7 @@ from partlearn._progress import iterations
 from partlearn._typing import Array, Indices
 from partlearn.candidates import labels_settled
 
-NO_WEIGHT = 0.05  # log-linear weight up to which neighbors stay those of a sample
+NO_WEIGHT = 0.05  # log-linear weight up to which a sample is not searched again
 _INPUTS = "input neighbors"
 
 
@@ -327,7 +327,7 @@ class _Iterations:
         self.ridges: dict[str, float] = {}
         self._start: Array | None = None
         self._neighbors: dict[str, Indices | TiedNeighbors] = {}
-        self._fixed: set[str] = set()  # experts whose neighbors stay what they were
+        self._fixed: set[str] = set()  # experts whose neighbors are not searched again
         if find is not None:
             self._neighbors[_INPUTS] = find.among_inputs(rows, n_neighbors)
 
@@ -354,6 +354,10 @@ class _Iterations:
             experts.append(neighbor_expert(F, self._neighbors[_INPUTS]))
         self.linear, _ = mixture_weights(experts, L)
         self._start = self.log_linear = log_linear_weights(experts, L, self._start)
+        if self.find is not None and self.find.reference is not None:
+            names = expert_names([g.name for g in self.geometries], neighbors=True)
+            weights = zip(names, self.log_linear, strict=True)
+            self._fixed = {name for name, weight in weights if weight <= NO_WEIGHT}
         return pooled_confidence(experts, self.linear, self.log_linear)
 
     def neighbor_experts(self, F: Array, Z: Array, geometry: str) -> list[Array]:
@@ -378,9 +382,6 @@ class _Iterations:
         of experts with little weight in the log-linear pool.
         """
         kept = self.linear, self.log_linear
-        names = expert_names([g.name for g in self.geometries], neighbors=True)
-        weights = zip(names, self.log_linear, strict=True)
-        self._fixed = {name for name, weight in weights if weight <= NO_WEIGHT}
         self.find = NeighborSearch(None, n_jobs, cells=True)
         M = self.pool(F, L, search=False)
         self.linear, self.log_linear = kept
