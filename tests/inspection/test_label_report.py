@@ -52,7 +52,7 @@ def test_figures(result, wine):
     unsettled = ambiguous & (result.confidence < 0.9)
     assert counts["open"] == (unsettled & (result.margin < 0.2)).sum()
     assert counts["leaning"] == unsettled.sum() - counts["open"]
-    mean, low, high = report.expected_right
+    mean, low, high = report.result.expected_right
     assert mean == pytest.approx(result.confidence.mean())
     assert low <= mean <= high
     agreement = result.agreement(wine[2])
@@ -331,8 +331,8 @@ def test_corrections_can_be_saved_where_nothing_is_to_review(wine):
 def test_names_on_the_picture_do_not_lie_over_each_other(wine):
     X, y, _ = wine
     result = disambiguate(X, y, "plknn")
-    report = replace(label_report(result), embedding=np.zeros((len(X), 2)))
-    heights = [y for _, y, _ in _marks(report, _scaled(report.embedding))]
+    report, places = label_report(result), _scaled(np.zeros((len(X), 2)))
+    heights = [y for _, y, _ in _marks(report, places)]
     assert len(heights) == 3
     assert np.diff(sorted(heights)).min() >= 30
     # Rows of one heap, as where the labels follow no pattern: names find room, or not.
@@ -344,7 +344,7 @@ def test_names_on_the_picture_do_not_lie_over_each_other(wine):
         assert np.diff(sorted(set(heights))).min() >= 30
         assert len(set(heights)) >= 29
     many = replace(report, classes=[str(j) for j in range(31)])
-    assert _marks(many, _scaled(many.embedding)) == []
+    assert _marks(many, places) == []
 
 
 def test_cells_that_pandas_does_not_know():

@@ -33,7 +33,7 @@ _IMAGE_TYPES = {
 
 def label_page(report: LabelReport) -> str:
     """Render the report as HTML, with no outside request, readable without scripts."""
-    places = _scaled(report.embedding)
+    places = _scaled(report.result.embedding)
     return rendered(
         "label_report",
         _embedded(report, places),
@@ -66,7 +66,7 @@ def _embedded(report: LabelReport, places: Indices) -> dict[str, Any]:
         "names": report.names,
         "classes": report.classes,
         "label": report.label.tolist(),
-        "confidence": (100 * report.confidence).round().astype(int).tolist(),
+        "confidence": (100 * report.result.confidence).round().astype(int).tolist(),
         "set": report.set_index.tolist(),
         "sets": report.sets,
         "xy": places.ravel().tolist(),
@@ -87,7 +87,7 @@ def _points(report: LabelReport, places: Indices) -> list[tuple[int, int, float,
         (
             int(places[i, 0]),
             int(places[i, 1]),
-            round(_radius(report) + 10 * (1 - float(report.confidence[i])), 1),
+            round(_radius(report) + 10 * (1 - float(report.result.confidence[i])), 1),
             _COLORS[report.label[i] % len(_COLORS)],
         )
         for i in order
@@ -116,7 +116,7 @@ def _bars(report: LabelReport) -> list[tuple[str, int, int]]:
     ambiguous = report.before < 1
     before, after = (
         np.histogram(np.minimum(values[ambiguous] + 1e-10, 1), 10, (0, 1))[0].tolist()
-        for values in (report.before, report.confidence)
+        for values in (report.before, report.result.confidence)
     )
     ranges = [f"{k / 10:.1f} to {(k + 1) / 10:.1f}" for k in range(10)]
     return list(zip(ranges, before, after, strict=True))

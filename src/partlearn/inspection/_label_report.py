@@ -4,7 +4,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import zip_longest
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partlearn._typing import Array, Indices, Mask
-from partlearn.candidates import Evidence, MissRate, bag_codes
+from partlearn.candidates import Evidence, bag_codes
 from partlearn.inspection._confidence import candidate_confusion
 from partlearn.inspection._reasons import Reasons
 from partlearn.metrics import (
     Dependence,
-    GoldQuality,
     candidate_dependence,
     cautious_share,
 )
@@ -117,24 +116,20 @@ class LabelReport:
 
     Attributes
     ----------
-    title, method : str
-        Title of the page, and the method that found the labels.
+    title : str
+        Title of the page.
+    result : Disambiguation
+        The labels, and how sure they are.
     classes : list of str
         Names of the labels.
     names : list of str
         Names of the rows.
     label, set_index : ndarray of int, shape (n_rows,)
         Column of the most likely label, and index of the candidate set in `sets`.
-    confidence : ndarray of shape (n_rows,)
-        Confidence in the label.
-    margin : ndarray of shape (n_rows,)
-        Lead of the label over the second one.
     before : ndarray of shape (n_rows,)
         One divided by the number of candidates.
     sets : list of list of int
         Distinct candidate sets, as columns.
-    embedding : ndarray of shape (n_rows, 2)
-        Coordinates of the rows in two dimensions.
     pairs : list of LabelPair
         Labels that share sets, the most doubtful first.
     never_together : int
@@ -152,32 +147,21 @@ class LabelReport:
     together : list of (label, label, lift)
         Pairs of labels that are candidates together more often than independent false
         labels would be.
-    expected_right : tuple of float
-        Expected share of right labels, and the lower and upper end of its range.
-    quality : GoldQuality or None
-        Estimate from known labels, where there are any.
-    miss_rate : MissRate or None
-        Share of wrong labels, where it was given or estimated.
     n_errors : int
         Number of rows whose labels are probably wrong.
-    halves_agree : float or None
-        Of votes, the share of equal labels by two halves of the annotators.
     decided : list of (name, share)
         Most important columns, largest share first; empty if the method does not rank
         columns.
     """
 
     title: str
-    method: str
+    result: Any
     classes: list[str]
     names: list[str]
     label: Indices
     set_index: Indices
-    confidence: Array
-    margin: Array
     before: Array
     sets: list[list[int]]
-    embedding: Array
     pairs: list[LabelPair]
     never_together: int
     review: list[ReviewRow]
@@ -185,12 +169,8 @@ class LabelReport:
     right: tuple[float, float, float] | None
     annotators: list[tuple[str, int, float]]
     together: list[tuple[Any, Any, float]]
-    expected_right: tuple[float, float, float]
-    quality: GoldQuality | None = None
-    miss_rate: MissRate | None = None
-    n_errors: int = 0
-    halves_agree: float | None = None
-    decided: list[tuple[str, float]] = field(default_factory=list)
+    n_errors: int
+    decided: list[tuple[str, float]]
 
     @property
     def in_bags(self) -> bool:
@@ -209,17 +189,19 @@ class LabelReport:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.confidence)
+        return len(self.label)
 
     @property
     def counts(self) -> dict[str, int]:
         """Number of rows with several candidates, and of each state."""
-        return row_states(self.before < 1, self.confidence, self.margin).counts()
+        r = self.result
+        return row_states(self.before < 1, r.confidence, r.margin).counts()
 
     @property
     def n_single(self) -> int:
         """Number of doubtful rows with one candidate; votes may be wrong."""
-        return int(((self.before == 1) & (self.confidence < SETTLED)).sum())
+        unsure = self.result.confidence < SETTLED
+        return int(((self.before == 1) & unsure).sum())
 
 
 def expected_share(result: Any) -> tuple[float, float, float]:
@@ -318,16 +300,13 @@ def label_report(
     )
     return LabelReport(
         title=title,
-        method=result.method,
+        result=result,
         classes=classes,
         names=names,
         label=label,
         set_index=set_index.ravel(),
-        confidence=result.confidence,
-        margin=result.margin,
         before=1 / sizes,
         sets=[np.flatnonzero(row).tolist() for row in sets],
-        embedding=result.embedding,
         pairs=pairs,
         never_together=never,
         review=[
@@ -351,11 +330,7 @@ def label_report(
         right=right,
         annotators=_annotators(result.annotators),
         together=dependence.pairs,
-        expected_right=result.expected_right,
-        quality=result.quality,
-        miss_rate=result.miss_rate,
         n_errors=0 if result.miss_rate is None else len(result.label_errors()),
-        halves_agree=result.halves_agree,
         decided=list(result.column_importances.items())[:_DECIDED],
     )
 

@@ -8,8 +8,6 @@ quadratic in its own score whose coefficients are running sums.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Protocol

@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import ceil
 from numbers import Real

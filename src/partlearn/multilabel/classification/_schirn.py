@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from numbers import Integral
 from typing import Any, NamedTuple
 
