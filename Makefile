@@ -22,7 +22,7 @@ help:
 	@echo "make fuzz    hostile input for SECONDS=60 a target; see tools/fuzz"
 	@echo "make gpu-test      run the tests on arrays of a GPU, by python3 and its PyTorch"
 	@echo "make lock          renew the versions that make test installs (constraints/)"
-	@echo "make licences      renew the page of licences of what we depend on"
+	@echo "make licenses      renew the page of licenses of what we depend on"
 	@echo "make test-oldest   run the test suite with the lowest versions allowed"
 	@echo "make test-next     run the test suite with pre-releases of what we depend on"
 	@echo "make test-kernels  run the numerical tests as other processors compute them"
@@ -65,9 +65,9 @@ lock:
 	@.venv-lock/bin/python tools/dependencies.py lock \
 	  > "constraints/py$$(cat .venv-lock/version).txt"
 
-licences: $(VENV)/.installed-docs
+licenses: $(VENV)/.installed-docs
 	@$(PIP) install -e ".[all,crowd,test,docs]"
-	@$(PY) tools/dependencies.py licences > docs/developers/licences.rst
+	@$(PY) tools/dependencies.py licenses > docs/developers/licenses.rst
 
 demo: $(VENV)/.installed-demo
 	@$(PY) -m partlearn demo

@@ -1,8 +1,8 @@
-"""Write down what an installation consists of: exact versions, and licences.
+"""Write down what an installation consists of: exact versions, and licenses.
 
 ``python tools/dependencies.py lock`` prints the versions that are installed here of all
 that ``partlearn[test]`` needs, as constraints for pip; ``make lock`` keeps them for
-``make test``. ``python tools/dependencies.py licences`` prints the page of licences of
+``make test``. ``python tools/dependencies.py licenses`` prints the page of licenses of
 what we depend on directly.
 """
 
@@ -16,13 +16,12 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = """Licences
+PAGE = """Licenses
 ========
 
-What partlearn needs, or uses where an extra is installed, and under which licence its
-authors give it. Nothing of it is part of our files: pip fetches it. ``make licences``
-writes this page from what the packages say of themselves; a test compares it with what
-``pyproject.toml`` names.
+Packages that partlearn requires, or uses with an extra, and their licenses. None of
+them is part of our files; pip installs them. ``make licenses`` writes this page from
+the metadata of the packages, and a test compares it with ``pyproject.toml``.
 
 .. list-table::
    :header-rows: 1
@@ -30,7 +29,7 @@ writes this page from what the packages say of themselves; a test compares it wi
 
    * - package
      - needed for
-     - licence
+     - license
 """
 # Packages that state a whole text instead of a name.
 _SHORT = (
@@ -82,8 +81,8 @@ def closure(table, extra):
     return dict(sorted(versions.items()))
 
 
-def licence(found: Distribution) -> str:
-    """What a package says of its licence, in a few words."""
+def license(found: Distribution) -> str:
+    """What a package says of its license, in a few words."""
     about = found.metadata
     if about.get("License-Expression"):
         return about["License-Expression"]
@@ -100,11 +99,11 @@ def licence(found: Distribution) -> str:
 
 
 def page(table):
-    """The page of licences."""
+    """The page of licenses."""
     text = PAGE
     for name, extras in direct(table).items():
         try:
-            words = licence(distribution(name))
+            words = license(distribution(name))
         except PackageNotFoundError:
             words = "not installed where this page was made"
         needed = ", ".join(f"``[{e}]``" if e else "everything" for e in extras)

@@ -254,7 +254,7 @@ def test_classes_and_subgroups_have_their_own_thresholds():
         )
     with pytest.raises(ValueError, match="`subgroups` are missing"):
         model.predict_set(X)
-    with pytest.raises(ValueError, match="'west' had no calibrating row"):
+    with pytest.raises(ValueError, match="'west' has no calibration rows"):
         model.predict_set(X[:1], subgroups=["west"])
     with pytest.raises(ValueError, match="one per row"):
         model.fit(X, S, subgroups=where[:3])

@@ -179,8 +179,7 @@ CASES = [
     ),
     (" holds several runs (", ["report", "{runs}"], "name one of them"),
     (
-        "a table of votes has a column that names the row, one of the annotator and "
-        "one of the label; found ",
+        "a table of votes needs columns of the row, the annotator and the label; ",
         ["disambiguate", "{pets}", "--votes", "{pets}", "--out", "{out}"],
         "name the three with --labels",
     ),

@@ -422,7 +422,7 @@ def test_long_tables_of_votes(files, tmp_path, capsys):
     labels = [row["label"] for row in table(tmp_path / "2.csv")]
     assert len(labels) == 120  # those without votes, too
     for words, message in (
-        ((), "Say with --id which column of the data the first one is"),
+        ((), "Name the column of the rows with --id"),
         (("--labels", "n,who,waht"), "--labels: there is no column 'waht'. Did you"),
         (("--labels", "n,who"), "found 'n', 'who', 'what'"),
         (("--labels", "what,who,n"), "have no row"),

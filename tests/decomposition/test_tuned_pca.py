@@ -135,7 +135,7 @@ def test_numbers_beyond_the_rank_are_cut():
 @pytest.mark.parametrize("wanted", [[], [0, 3]])
 def test_bad_numbers(wanted):
     X, _, S = hidden_classes(0, d=10)
-    with pytest.raises(ValueError, match="`n_components` must hold at least one"):
+    with pytest.raises(ValueError, match="`n_components` must hold one or more"):
         TunedPCA(n_components=wanted).fit(X, S)
 
 

@@ -1,4 +1,4 @@
-"""The versions that CI installs, and the page of licences, fit the project file."""
+"""The versions that CI installs, and the page of licenses, fit the project file."""
 
 from email.message import Message
 from pathlib import Path
@@ -39,11 +39,11 @@ def test_there_is_a_lock():
     assert LOCKS
 
 
-def test_licences_are_listed(load_tool):
+def test_licenses_are_listed(load_tool):
     tool = load_tool("dependencies")
-    page = (ROOT / "docs" / "developers" / "licences.rst").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "developers" / "licenses.rst").read_text(encoding="utf-8")
     listed = [line[7:] for line in page.splitlines() if line.startswith("   * - ")]
-    assert listed == ["package", *tool.direct(tool.project())], "run `make licences`"
+    assert listed == ["package", *tool.direct(tool.project())], "run `make licenses`"
     assert "not installed" not in page
 
 
@@ -91,5 +91,5 @@ class Fake:
         ({}, "see its page"),
     ],
 )
-def test_words_for_licences(load_tool, about, words):
-    assert load_tool("dependencies").licence(Fake(**about)) == words
+def test_words_for_licenses(load_tool, about, words):
+    assert load_tool("dependencies").license(Fake(**about)) == words

@@ -22,7 +22,7 @@ def match_labels(
     *,
     aliases: Mapping[str, str] | None = None,
 ) -> NDArray[Any]:
-    """Find the label that each free text names.
+    """Find the label named in each free text.
 
     Parameters
     ----------

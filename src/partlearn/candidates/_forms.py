@@ -179,11 +179,11 @@ def from_hierarchy(
     ----------
     labels : array-like of shape (n_samples,) or sequence of sets
         Nodes of the hierarchy: classes, or categories of any level; several are joined.
-        Any class is possible where the label is missing.
+        Any class is possible if the label is missing.
     parents : mapping, default=None
         Parent of each node. The classes are the nodes without children. Without it,
-        labels are paths such as ``"animal/cat"``, and the classes are the paths that no
-        other one continues.
+        labels are paths such as ``"animal/cat"``, and the classes are the longest
+        paths.
     sep : str, default="/"
         Separator of the parts of a path.
     classes : array-like of shape (n_classes,), default=None

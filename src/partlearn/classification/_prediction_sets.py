@@ -346,7 +346,7 @@ class PredictionSets(BaseCandidateClassifier):
         unseen = set(names.tolist()) - set(thresholds)
         if unseen:
             raise ValueError(
-                f"Subgroup {min(unseen)!r} had no calibrating row. There were: "
+                f"Subgroup {min(unseen)!r} has no calibration rows. Known subgroups: "
                 f"{', '.join(map(repr, thresholds))}."
             )
         limits = np.array([thresholds[name] for name in names]).reshape(P.shape)

@@ -44,7 +44,7 @@ def list_(as_json: _options.Json = False, data_home: Home = None) -> None:
             "how": "fetch",
             "here": (folder / entry.file).is_file(),
             "about": entry.about,
-            "licence": entry.licence,
+            "license": entry.license,
             "size": entry.size or None,
             "checksum": "known" if entry.known else "recorded on the first fetch",
         }

@@ -256,11 +256,11 @@ def _vote_columns(
         if len(set(names)) == 3:
             return names
     raise AmbiguousDataError(
-        "a table of votes has a column that names the row, one of the annotator and "
-        f"one of the label; found {', '.join(map(repr, list(long)[:10]))}",
+        "a table of votes needs columns of the row, the annotator and the label; "
+        f"found {', '.join(map(repr, list(long)[:10]))}",
         path=path,
-        advice="Say with --id which column of the data the first one is, or name the "
-        "three with --labels, separated by commas, in this order.",
+        advice="Name the column of the rows with --id, or name the three with "
+        "--labels, separated by commas, in this order.",
     )
 
 

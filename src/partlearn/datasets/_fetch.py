@@ -347,5 +347,5 @@ def fetch(
     )
     bunch = read(path, **options)
     entry = registry[name]
-    bunch.DESCR += f"\n{entry.about}\nSource: {entry.source}. Licence: {entry.licence}."
+    bunch.DESCR += f"\n{entry.about}\nSource: {entry.source}. License: {entry.license}."
     return bunch

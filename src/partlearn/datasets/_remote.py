@@ -38,8 +38,8 @@ class RemoteFile:
         Short description.
     source : str, default=""
         Repository and path.
-    licence : str, default="none stated"
-        Licence as stated at the source.
+    license : str, default="none stated"
+        License as stated at the source.
     git_blob : str, default=""
         First 12 or more digits of the git hash of the content, for files without a
         published checksum.
@@ -61,7 +61,7 @@ class RemoteFile:
     urls: tuple[str, ...]
     about: str = ""
     source: str = ""
-    licence: str = "none stated"
+    license: str = "none stated"
     git_blob: str = ""
     archive: str = ""
 

@@ -206,7 +206,7 @@ class TunedPCA(BaseReducer):
         grid = np.unique(np.atleast_1d(np.asarray(wanted, dtype=int)))
         if grid.size == 0 or grid[0] < 1:
             raise ValueError(
-                "`n_components` must hold at least one number, none below 1; got "
+                "`n_components` must hold one or more numbers of at least 1; got "
                 f"{wanted!r}."
             )
         return np.unique(np.minimum(grid, rank))

@@ -166,7 +166,7 @@ def coverage(Y_true: Any, scores: ArrayLike) -> float:
 
 
 def one_error(Y_true: Any, scores: ArrayLike) -> float:
-    """Share of rows whose highest label is false; the worst of tied ones counts.
+    """Share of rows with a false label ranked first; ties take the worst order.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ _ROUNDING = 1e-9  # relative, of a distance at the border of a ball
 
 
 class _Ball(NamedTuple):
-    """Rows of a ball, and how many rows of the whole data lie in it."""
+    """Rows of a ball, and the number of all rows that lie in it."""
 
     members: Indices
     center: Array
@@ -36,9 +36,9 @@ def granular_ball_confidence(
     """Confidence of each candidate, by balls of rows that share a label.
 
     One label at a time, the rows are split by 2-means until each ball holds only rows
-    with the label or only rows without it; balls with the label are merged where that
-    keeps them pure. A candidate has confidence 1 in the large balls, and less the
-    farther its row is from them.
+    with the label or only rows without it; balls with the label are merged if they stay
+    pure. A candidate has confidence 1 in the large balls, and lower confidence farther
+    away from them.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def granular_ball_confidence(
     X = check_array(X, dtype=np.float64)
     _, S = check_candidates(y, empty="keep")
     if len(S) != len(X):
-        raise ValueError(f"`X` has {len(X)} rows, `y` has {len(S)}; give as many.")
+        raise ValueError(f"`X` has {len(X)} rows, `y` has {len(S)}; pass as many.")
     raw = raw_confidence(_unit(X), S, cover)
     total = raw.sum(axis=1, keepdims=True)
     return np.divide(raw, total, out=np.zeros_like(raw), where=total > 0)
@@ -106,7 +106,7 @@ def _unit(X: Array) -> Array:
 
 
 def raw_confidence(X: Array, S: Mask, cover: str) -> Array:
-    """Confidence of candidates before rows are made to sum to one.
+    """Compute confidences of candidates before the normalization of rows.
 
     Parameters
     ----------
@@ -184,8 +184,8 @@ def pure_balls(X: Array, y: Mask, cover: str) -> list[_Ball]:
 def large_balls(balls: list[_Ball], X: Array, y: Mask, cover: str) -> list[_Ball]:
     """Merge balls that overlap while they stay pure, and keep the large ones.
 
-    The first pair of the list that can be merged is; the new ball goes to the end.
-    Pairs that could not be merged are not looked at again.
+    The first possible pair of the list is merged, and the new ball is appended. Other
+    pairs are not tried again.
 
     Parameters
     ----------

@@ -119,11 +119,11 @@ def noise_rate(Y: Any, p: float = 1.0, *, random_state: Any = None) -> Mask:
 
 
 def noise_by_similarity(Y: Any, p: float = 1.0, *, random_state: Any = None) -> Mask:
-    """Give every row those irrelevant labels that go with its true ones.
+    """Give every row the irrelevant labels most similar to its true ones.
 
     The labels are as many as in ``noise_rate``. They are those of largest summed
-    cosine, over the columns of `Y`, with the row's true labels: the false candidates
-    look plausible, which is harder than noise at random.
+    cosine, over the columns of `Y`, with the row's true labels: such false candidates
+    look plausible and are harder than random noise.
 
     Parameters
     ----------

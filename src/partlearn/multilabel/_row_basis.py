@@ -50,7 +50,7 @@ class RowBasis:
 
 
 def row_basis(X: Any, largest: int) -> RowBasis:
-    """Decompose rows through their smaller side; leave them alone where both are large.
+    """Decompose rows through their smaller side, unless both sides are large.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ class Rows:
         stacked = self._stacked()[wanted]
         if np.ndim(stacked) != 1:
             raise TypeError(
-                "Rows are taken by a list of places, a mask or a slice; got "
+                "Rows are taken by a list of positions, a mask or a slice; got "
                 f"{wanted!r}. `compute` loads all of them."
             )
         order = np.argsort(stacked, kind="stable")

@@ -1,9 +1,9 @@
-"""Alternation between a label ranker and the confidences it is weighted by.
+"""Alternation between a label ranker and its confidences.
 
-Per row, a candidate ``j`` should score at least one above a label ``m`` that is none,
-weighted by its confidence. The sum over all pairs of labels is computed without listing
-pairs: in the order of scores, what a label owes to all labels on its wrong side is a
-quadratic in its own score whose coefficients are running sums.
+In each row, a candidate ``j`` should score at least one above every other label ``m``,
+weighted by its confidence. The sum over all pairs of labels is computed in the order of
+scores: the cost of a label is a quadratic in its own score, and its coefficients are
+running sums.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -33,7 +33,7 @@ _STEPS, _STILL = 500, 1e-7  # of the projected gradient
 
 
 class Structure(Protocol):
-    """What ties the confidences to each other or to the features."""
+    """Term of the objective for confidences, with labels or features."""
 
     def refresh(self, P: Array) -> None:
         """Adapt to new confidences, without raising `value`."""
@@ -101,7 +101,7 @@ class PairCosts:
 def descend(
     P: Array, C: Mask, gradient: Callable[[Array], Array], lipschitz: float
 ) -> Array:
-    """Projected gradient steps, none of which raises the objective.
+    """Take projected gradient steps that never raise the objective.
 
     Parameters
     ----------
@@ -129,10 +129,10 @@ def descend(
 
 
 class BaseConfidenceRanker(BaseLinearScorer):
-    """Label ranker whose pairs are weighted by confidences that it learns too.
+    """Base class of label rankers with learned confidences.
 
-    A subclass has the parameters constrained here and writes `_structure`, the term
-    that ties the confidences together.
+    A subclass has the parameters constrained here and implements `_structure`, the term
+    of the confidences.
     """
 
     _parameter_constraints = PARAMETERS | {
@@ -215,7 +215,7 @@ class BaseConfidenceRanker(BaseLinearScorer):
 
 
 class PairWeights(NamedTuple):
-    """How much each label should be above, and how much below, the others, (n, l)."""
+    """Weights of each label above and below the others, (n, l)."""
 
     up: Array
     down: Array
@@ -329,7 +329,7 @@ def _in_order(
 def _every_pair(
     F: Array, weights: PairWeights, C: None, margin: float
 ) -> tuple[Array, Array]:
-    """The same where a label stands twice in the order: to be above, and below."""
+    """The same for labels that occur twice in the order, above and below."""
     costs, gradient = np.empty(F.shape), np.empty(F.shape)
     l = F.shape[1]  # noqa: E741
     for rows in _row_blocks(F):
@@ -448,7 +448,7 @@ def fit_scorer(
 
 
 def project_confidences(V: Array, C: Mask) -> Array:
-    """Nearest confidences: in [0, 1], zero outside the candidates, rows at least one.
+    """Project to [0, 1], zero outside the candidates, with row sums of at least one.
 
     Parameters
     ----------

@@ -56,8 +56,8 @@ class CRISPMultiLabelClassifier(BaseMultilabelClassifier):
     The listed tags are regressed on the rows in a linear, a Gaussian and a Laplacian
     geometry. The score of a row comes from regressions without the row, so a tag that
     is listed by mistake does not support itself. Geometries are weighted by their
-    held-out error for each tag, and the scores are brought to the directions that tags
-    share.
+    held-out error for each tag, and the scores are projected on the leading directions
+    of the tag space.
 
     Parameters
     ----------
@@ -67,13 +67,12 @@ class CRISPMultiLabelClassifier(BaseMultilabelClassifier):
         Share of the squared held-out scores that the kept directions of the tag space
         hold; 1 or None keeps all directions.
     false_rate : float, array-like of shape (n_classes,) or None, default=None
-        Share of rows on which a tag is listed, of those on which it is not true; one
-        number, or one per tag. It cannot be estimated from the listed tags. With it
-        there are probabilities.
+        Share of the rows without a true tag that list it; one number, or one per tag.
+        It cannot be estimated from the listed tags. Required for probabilities.
     threshold : float or "count", default=0.5
-        A tag is predicted where its score is larger; with `false_rate`, where its
-        probability is. "count" predicts for each row as many tags as a training row
-        lists on average; with `false_rate`, as many as are expected to be true.
+        A tag is predicted if its score is larger, or its probability with `false_rate`.
+        "count" predicts for each row as many tags as a training row lists on average;
+        with `false_rate`, as many as are expected to be true.
     n_landmarks : int, "auto" or None, default="auto"
         Landmarks of the kernels; "auto" takes exact kernels up to 3,000 rows and 2,000
         landmarks above, fewer for very many rows. None is always exact.

@@ -36,8 +36,8 @@ class PMLNI(BaseLinearScorer):
     """Partial multi-label learning by identifying noisy labels.
 
     The candidates are regressed on the features by ``W = U + V``. ``U`` has low rank
-    and classifies; ``V`` is sparse and takes up false candidates that the features
-    induce. Only ``U`` predicts.
+    and classifies; ``V`` is sparse and absorbs false candidates that depend on the
+    features. Only ``U`` predicts.
 
     Parameters
     ----------

@@ -28,10 +28,10 @@ class Schirn(BaseLinearScorer):
     Parameters
     ----------
     alpha : float, default=0.5
-        Weight of the number of candidates taken for false. A candidate is false where
-        its prediction is below ``(1 - alpha) / 2``.
+        Weight of the number of false candidates. A candidate is false if its prediction
+        is below ``(1 - alpha) / 2``.
     beta : float, default=0.04
-        Weight of the reward for singular values; 0 leaves the rank alone.
+        Weight of the reward for singular values; with 0 the rank is not used.
     lam : float, default=0.1
         Ridge penalty.
     shift : {"printed", "derived"}, default="printed"
@@ -41,7 +41,7 @@ class Schirn(BaseLinearScorer):
         Exact number of iterations; 100 is the released program. None iterates until
         `tol` is met.
     max_iter : int, default=300
-        Maximum number of iterations where `n_rounds` is None.
+        Maximum number of iterations if `n_rounds` is None.
     tol : float, default=1e-8
         Stop when predictions and their copy differ by this share, the penalty has
         reached its largest value, and no candidate changes.
@@ -68,7 +68,7 @@ class Schirn(BaseLinearScorer):
     threshold_ : float
         Threshold on the scores.
     noise_ : ndarray of bool, shape (n_samples, n_classes)
-        Candidates taken for false.
+        Candidates estimated to be false.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Fitted predictions of the candidates, clipped to [0, 1]; zero elsewhere.
     never_, always_ : ndarray of bool, shape (n_classes,)

@@ -34,7 +34,7 @@ _ARMIJO, _SHRINK, _REDUCTIONS = 0.1, 0.1, 60
 class LCFSPML(PMLSelector):
     """Select features by the confidence of candidate labels.
 
-    A candidate has high confidence where its row is near other rows with the label and
+    A candidate has high confidence if its row is near other rows with the label and
     near a center of them. Weights ``W`` explain the confident candidates and are sparse
     in rows; sparse weights ``Q`` explain the rest.
 
@@ -49,10 +49,10 @@ class LCFSPML(PMLSelector):
     gamma : float, default=1.0
         Weight of the entries of ``Q``.
     lam : float, default=1.0
-        Balance of the two distances: towards 0 that to near rows counts, for large
-        values that to the nearest center.
+        Balance of two distances: small values weight the distance to near rows, large
+        values the distance to the nearest center.
     theta : float or "quantile", default=0.6
-        A candidate is kept where its confidence is larger; "quantile" keeps the best
+        A candidate is kept if its confidence is larger; "quantile" keeps the best
         60 % of each label's candidates.
     n_neighbors : int, default=5
         Near rows with the same label.
@@ -60,7 +60,7 @@ class LCFSPML(PMLSelector):
         "exact" minimizes the objective; "release" runs the loop of the released
         program, whose ranking mostly follows its random start.
     top_fraction : float, default=0.5
-        Share of the features by which confidences are computed anew.
+        Share of the features used to update the confidences.
     init : dict of W and Q, default=None
         Weights that ``solver="release"`` starts from, (n_features, n_classes) each;
         None draws them uniformly.

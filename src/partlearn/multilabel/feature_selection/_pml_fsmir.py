@@ -20,7 +20,7 @@ _BINS = 5  # of equal width, in which rebuilt labels are compared
 
 
 class PMLFSMIR(PMLSelector):
-    """Select features by labels rebuilt from the mutual information of candidates.
+    """Select features by labels weighted by the mutual information of candidates.
 
     Candidates are weighted by their mutual information with the other candidates of
     their row. The resulting labels are regressed on a non-negative factorization of the
@@ -63,7 +63,7 @@ class PMLFSMIR(PMLSelector):
     support_ : ndarray of bool, shape (n_features_in_,)
         Mask of the selected features.
     labels_ : ndarray of shape (n_samples, n_classes)
-        Rebuilt labels, in [0, 1], zero outside the candidates.
+        Reconstructed labels, in [0, 1], zero outside the candidates.
     weights_ : ndarray of shape (n_features_in_, n_classes)
         ``W``.
     objective_ : ndarray of shape (n_iter_,)
@@ -86,12 +86,12 @@ class PMLFSMIR(PMLSelector):
     Notes
     -----
     These are the first two stages of the method. The third stage finds representative
-    labels by their connectivity and rebuilds the coefficients with them. It is not
-    included, since its text could not be read completely. The updates minimize
+    labels by their connectivity and adapts the coefficients to them. It is not
+    included, since its description was not completely available. The updates minimize
     ``|X - UV|² + alpha |UVW - T|² + beta tr(W (A - S) W') + gamma |W|_21``; the printed
     objective has the first weight elsewhere, in conflict with the printed updates.
-    Mutual information is in nats; for the graph of labels the rebuilt labels are put
-    into five bins of equal width.
+    Mutual information is in nats; for the graph of labels the reconstructed labels have
+    five bins of equal width.
 
     Products are taken from the small side: an iteration costs O(n d k + d k q).
 

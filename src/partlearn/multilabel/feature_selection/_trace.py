@@ -1,8 +1,8 @@
-"""TRACE: a row-sparse path finds features, they denoise the labels, a second path.
+"""TRACE: a row-sparse path, denoised labels, and a second path.
 
 A decomposition of the data serves all penalties of a path. Where both sides of the data
 are large it takes far longer than the path, most of whose steps touch few columns:
-there the data are multiplied instead, and stay sparse if they are.
+then products with the data are used instead, and sparse data stay sparse.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -34,7 +34,7 @@ _LEAST_SCORE = 1e-3  # of a candidate, before it divides the rate of noise
 
 
 class TRACE(PMLSelector):
-    """Select features along a row-sparse path on anchored candidates.
+    """Select features along a path of row-sparse regressions on denoised candidates.
 
     The labels are regressed on the features with a penalty on the norms of the rows of
     the coefficients, from large penalties to small ones. The score of a feature is the
@@ -47,12 +47,12 @@ class TRACE(PMLSelector):
     n_features_to_select : int, float or None, default=0.2
         Number of features, or their fraction (rounded up), or all.
     mu : float, default=1.0
-        Strength of the anchor: a label is ``(p + mu) / (1 + mu)`` for a candidate that
-        is true with probability p. Infinity leaves the candidates as they are.
+        Weight of the candidates: a label is ``(p + mu) / (1 + mu)`` for a candidate
+        that is true with probability p. Infinity keeps the candidates unchanged.
     denoise_with : int or float, default=0.1
         Number or fraction of features, at most 200, in which the labels are denoised.
-        With all features the noise of useless ones enters the labels and is found by
-        the second path.
+        With all features, the noise of useless ones enters the labels and the second
+        path.
     noise_quantile : float, default=0.1
         Quantile of the scores of a label that estimates the rate at which it is a false
         candidate.
@@ -110,9 +110,9 @@ class TRACE(PMLSelector):
     A method of this library, without a paper. If a label is a false candidate at rate r
     wherever it is not true, a row has it as a candidate with probability ``c = p + (1 -
     p) r``, so a candidate is true with probability ``(1 - r / c) / (1 - r)``. The
-    scores c are leave-one-out, in closed form, so that no row confirms its own
-    candidates. Every step is convex. Features are standardized first and may have any
-    sign.
+    scores c are leave-one-out scores in closed form, which do not depend on the row's
+    own candidates. Every step is convex. Features are standardized first and may have
+    any sign.
 
     One singular value decomposition, O(n d min(n, d)), serves all steps; a step of the
     path costs O(a² q + d r q) for a active features, where r is the rank of X and q at
@@ -213,7 +213,7 @@ class TRACE(PMLSelector):
 
 
 def leave_one_out(U: Array, s: Array, C: Array) -> tuple[Array, float]:
-    """Ridge scores of every row from the other rows, and the ridge that errs least.
+    """Return leave-one-out ridge scores of every row, and the best ridge.
 
     Source: TRACE, held-out scores.
 
