@@ -198,6 +198,20 @@ def test_the_bag_may_name_the_row(pages):
     assert "bags" in {finding.code for finding in report.findings}
 
 
+def test_a_column_that_names_bags_is_no_feature(pages):
+    table = pages[:60].drop(columns="truth").rename(columns={"page": "bag:id"})
+    table = table.sample(frac=1, random_state=0)
+    with pytest.warns(UserWarning, match="'bag:id' names bags, which are not used"):
+        found = disambiguate(table, "digits", MODEL)
+    plain = disambiguate(table.drop(columns="bag:id"), "digits", MODEL)
+    assert np.array_equal(found.label_confidence, plain.label_confidence)
+    model = PartialClassifier(MODEL, labels="digits").fit(table)
+    assert model.encoder_.kinds_["bag:id"].reason == "names bags"
+    # Several such columns are features, such as counts of words.
+    words = pd.DataFrame({"bag:of": [1.0, 2.0, 4.0], "bag:in": [3.0, 1.0, 0.0]})
+    assert TableEncoder().fit(words).n_features_out_ == 2
+
+
 def test_the_estimate_of_quality_notices_runs(pages):
     table = pages[:120].drop(columns="truth")
     model = PartialClassifier(MODEL, labels="digits", ignore="page")

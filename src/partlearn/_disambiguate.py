@@ -169,7 +169,8 @@ def disambiguate(
         bags = tables.read_bags(bags, columns, evidence)
         tables.warn_of_bags(bags, evidence)
     else:
-        tables.warn_of_runs(evidence)
+        left_out = set() if encoder is None else {*tables.as_names(encoder.ignore)}
+        tables.warn_of_runs(evidence, columns.keys() - left_out)
     fixed = tables.labels_by_place(index, corrections) if corrections else {}
     if standardize:
         X = z_scores(X)

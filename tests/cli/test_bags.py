@@ -1,6 +1,7 @@
 """A table of photographs goes through the commands."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -172,6 +173,23 @@ def test_two_captions_of_a_photograph(run, tmp_path, table):
     assert right["names,caption_2"] > right["caption_2"]
 
 
+def test_runs_are_kept_in_a_table_of_text(run, tmp_path, table):
+    """A table that is copied as it is gets a column of the runs."""
+    columns = photographs(8, n=30)
+    columns["color"] = np.array(["red", "green", "blue"] * 10)
+    write_columns(tmp_path / "faces.csv", columns)
+    words = [*WORDS, "--bag", "runs", "--ignore", "photo", "--ignore", "truth"]
+    out = tmp_path / "copy.csv"
+    code, _, error = run("data", "convert", tmp_path / "faces.csv", out, *words)
+    assert code == 0, error
+    rows = table(out)
+    assert {row["color"] for row in rows} == {"red", "green", "blue"}
+    names = [row["names"] for row in rows]
+    runs = [row["bag:id"] for row in rows]
+    changes = [a != b for a, b in pairwise(names)]
+    assert [a != b for a, b in pairwise(runs)] == changes
+
+
 def test_bags_of_our_own_files_are_named(run, tmp_path):
     columns = photographs(6, n=60)
     columns["bag:id"] = columns.pop("photo")
@@ -202,6 +220,8 @@ def test_runs_of_a_matrix(run, tmp_path):
     words = ["--out", tmp_path / "out.csv"]
     code, _, error = run("disambiguate", path, "--bag", "runs", *words)
     assert code == 0, error
+    assert "--bag bags uses them" not in error
+    assert "--bag bags uses them" in run("check", path)[2]
     assert run("disambiguate", path, "--bag", "bags", *words)[0] == 0
     code, text, _ = run("check", path, "--bag", "bags")
     assert "20 bags of 3.0 rows" in text

@@ -187,6 +187,8 @@ def convert(
         facts = _facts(bunch)
         if is_table(target):  # the same table in another format
             columns = bunch.get("columns")
+            if columns is not None and options.bag == "runs":
+                columns = {**columns, "bag:id": bunch.bags}  # no column has them
         if columns is None:
             _options.check_files((), {"TARGET": target})
             write(bunch, target, safe_csv=safe_csv)

@@ -188,7 +188,9 @@ def read_data(
             bags=options.bag,
         )
     data.path = path
-    if options.bag is None and data.bags is not None:
+    if options.bag is None and data.bunch is not None and "bags" in data.bunch:
+        say("Note: the file holds bags; --bag bags uses them.")
+    elif options.bag is None and data.bags is not None:
         say(f"Bags: read from column {data.bags!r}; --ignore leaves it out.")
     return data
 

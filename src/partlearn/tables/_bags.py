@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from partlearn.candidates import (
     equal_neighbors,
     warn_caller,
 )
-from partlearn.io import DataFormatError, load_columns, open_tables
+from partlearn.io import DataFormatError, bag_columns, load_columns, open_tables
 from partlearn.tables._column_kinds import check_names
 from partlearn.tables._labels import true_labels
 
@@ -99,17 +99,27 @@ def warn_of_bags(names: Any, evidence: Evidence) -> None:
         )
 
 
-def warn_of_runs(evidence: Evidence, more: str = "") -> None:
-    """Warn if neighboring rows have equal sets far more often than by chance.
+def warn_of_runs(
+    evidence: Evidence, columns: Iterable[str] = (), more: str = ""
+) -> None:
+    """Warn if rows without bags seem to come in bags.
 
     Parameters
     ----------
     evidence : Evidence
-        Labels of rows that have no bags.
+        Labels of the rows.
+    columns : iterable of str, default=()
+        Columns of the table, without those that the caller leaves out.
     more : str, default=""
         A further sentence.
     """
-    if (pairs := equal_neighbors(evidence.listed)).bags_likely:
+    names = bag_columns(columns)
+    if len(names) == 1:
+        warn_caller(
+            f"Column {names[0]!r} names bags, which are not used: pass "
+            f"{argument('bags')}, or leave the column out.{more}"
+        )
+    elif (pairs := equal_neighbors(evidence.listed)).bags_likely:
         warn_caller(
             f"{pairs}. If rows of a run share one list, as faces share a caption, "
             "every label of the list belongs to one of them: pass "

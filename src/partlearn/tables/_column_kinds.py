@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from partlearn._arguments import argument
 from partlearn.candidates import MISSING_WORDS, check_known, is_missing_text
-from partlearn.io import find_writing, form_of, numbers_in
+from partlearn.io import bag_columns, find_writing, form_of, numbers_in
 from partlearn.tables._moments import find_format, fits_both_orders
 
 Kind = Literal[
@@ -97,6 +97,7 @@ def find_kinds(
         One entry per column, in order.
     """
     kinds = {}
+    bags = bag_columns(columns)
     for name, column in columns.items():
         kind, form = given.get(name), form_of(column)
         if kind == "date":
@@ -106,6 +107,8 @@ def find_kinds(
             kinds[name] = ColumnKind("number", GIVEN, grouping=grouping, unit=unit)
         elif kind is not None:
             kinds[name] = ColumnKind(kind, GIVEN)
+        elif [name] == bags:
+            kinds[name] = ColumnKind("ignored", "names bags")
         elif form == "moment":
             kinds[name] = _moment_kind(column)
         elif form == "number":

@@ -27,6 +27,7 @@ from partlearn.metrics import (
 )
 from partlearn.tables._bags import warn_of_runs
 from partlearn.tables._classifier import PartialClassifier
+from partlearn.tables._column_kinds import as_names
 from partlearn.tables._labels import check_index, true_labels, warn_unknown_truth
 from partlearn.tables._splits import held_out_models
 from partlearn.tables._tags import held_out_labels
@@ -204,7 +205,8 @@ def estimate_quality(
     if classifier.bags is classifier.groups is None:
         warn_of_runs(
             evidence,
-            " Rows of one run must be held out together, or the estimate is too good.",
+            columns.keys() - {*as_names(classifier.ignore)},
+            " Rows of one bag must be held out together, or the estimate is too good.",
         )
     sample = None
     if classifier.gold is not None:
