@@ -74,7 +74,12 @@ def test_what_cannot_be_calibrated(run, wines):
     assert "--folds 3" in error
     table = read_columns(folder / "train.csv")
     fitted = PartialClassifier("pl-knn", labels="candidates", ignore="checked")
-    estimate_quality(fitted.fit(table), table, cv=2, calibrate=True)
+    scores = estimate_quality(fitted.fit(table), table, cv=2)
+    assert fitted.calibration_ is None  # nothing is written to the classifier
+    with pytest.raises(ValueError, match="to `calibrate`"):
+        fitted.predict_set(table)
+    assert all(score.calibration is None for score in scores[1:])
+    fitted.calibrate(scores[0].calibration)
     assert len(fitted.calibration_.probability) == 109  # one row has no label
     with pytest.raises(ValueError, match="`coverage` must lie"):
         fitted.predict_set(table, coverage=90)
@@ -83,6 +88,10 @@ def test_what_cannot_be_calibrated(run, wines):
     with pytest.raises(ValueError, match="leave out `labels`"):
         fitted.predictions(table, "candidates", coverage=0.9)
     assert fitted.fit(table).calibration_ is None
+    other = PartialClassifier("pl-knn", labels="c")
+    other.fit({"x": np.arange(8.0), "c": ["a|b", "b", "a", "b"] * 2})
+    with pytest.raises(ValueError, match="is for 3 labels, the model for 2"):
+        other.calibrate(scores[0].calibration)
 
 
 def test_known_labels_train_and_calibrate(run, wines, table):

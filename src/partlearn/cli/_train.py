@@ -218,7 +218,9 @@ def _held_out(model: Any, table: "Dataset", **how: Any) -> list[Any]:
         truth: Any = table.true_tags()
         return estimate_tag_quality(model, table.X, table.y, truth=truth, **how)
     truth = table.true_labels()
-    return estimate_quality(model, table.X, table.y, truth=truth, calibrate=True, **how)
+    scores = estimate_quality(model, table.X, table.y, truth=truth, **how)
+    model.calibrate(scores[0].calibration)
+    return scores
 
 
 def _how(folds: int, time: str | None, most: int | None) -> str:
@@ -320,7 +322,9 @@ def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, 
 
 def _plain(score: Any) -> dict[str, Any]:
     """Return the fields of a score; numbers that are NaN become None."""
-    fields = {key: None if v != v else v for key, v in score._asdict().items()}
+    given = score._asdict()
+    given.pop("calibration", None)  # saved with the model
+    fields = {key: None if v != v else v for key, v in given.items()}
     if fields.get("gold") is not None:
         fields["gold"] = score.gold._asdict()
     if "classes" in fields:

@@ -121,8 +121,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     class_weights_ : ndarray of shape (n_classes,) or None
         Weights of the labels in the decision.
     calibration_ : Calibration or None
-        Held-out probabilities, if :func:`~partlearn.tables.estimate_quality` was called
-        with ``calibrate=True``.
+        Probabilities of held-out rows, if :meth:`calibrate` was called.
 
     See Also
     --------

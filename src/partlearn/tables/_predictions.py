@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,12 +85,48 @@ class PredictionsMixin:
         )
         return self._checked_calibration().sets(P, coverage)
 
+    def calibrate(self, calibration: Calibration) -> Self:
+        """Keep probabilities of held-out rows, for prediction sets and thresholds.
+
+        Parameters
+        ----------
+        calibration : Calibration
+            Of the first score that :func:`partlearn.tables.estimate_quality` returns
+            for this classifier and its training rows.
+
+        Returns
+        -------
+        self : PartialClassifier
+            The classifier, with ``calibration_``.
+
+        Examples
+        --------
+        >>> from partlearn import PartialClassifier
+        >>> from partlearn.datasets import make_tickets
+        >>> from partlearn.tables import estimate_quality
+        >>> table = make_tickets(150).columns
+        >>> model = PartialClassifier("pl-knn", labels="candidates", id="ticket")
+        >>> scores = estimate_quality(model.fit(table), table)
+        >>> sets = model.calibrate(scores[0].calibration).predict_set(table)
+        >>> sets.shape == (150, len(model.classes_))
+        True
+        """
+        check_is_fitted(self)
+        if calibration.probability.shape[1] != len(self.classes_):
+            raise ValueError(
+                f"The calibration is for {calibration.probability.shape[1]} labels, "
+                f"the model for {len(self.classes_)}; estimate the quality of this "
+                "model on its own training rows."
+            )
+        self.calibration_ = calibration
+        return self
+
     def _checked_calibration(self) -> Calibration:
         if self.calibration_ is None:
             raise ValueError(
                 "The model keeps no held-out rows, so it cannot be calibrated. Train "
-                "it with `partlearn train --folds 3`, or call estimate_quality with "
-                "calibrate=True."
+                "it with `partlearn train --folds 3`, or pass the calibration of "
+                "estimate_quality(...)[0] to `calibrate`."
             )
         return self.calibration_
 

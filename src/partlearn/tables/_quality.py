@@ -92,6 +92,9 @@ class QualityScore(NamedTuple):
     classes : tuple of ClassQuality
         Quality by label, lowest recall first, for the classifier only: from true labels
         if most rows have one, otherwise estimated like `approximated_accuracy`.
+    calibration : Calibration or None
+        Probabilities of the held-out rows, for the classifier only: see
+        :meth:`partlearn.PartialClassifier.calibrate`.
     """
 
     name: str
@@ -107,6 +110,7 @@ class QualityScore(NamedTuple):
     n_test: int = 0
     overconfident: bool = False
     classes: tuple[ClassQuality, ...] = ()
+    calibration: Calibration | None = None
 
 
 class Agreement(NamedTuple):
@@ -141,7 +145,6 @@ def estimate_quality(
     truth: ArrayLike | None = None,
     cv: int = 3,
     random_state: int = 0,
-    calibrate: bool = False,
     time: str | None = None,
     max_rows: int | None = None,
 ) -> list[QualityScore]:
@@ -161,10 +164,6 @@ def estimate_quality(
         Number of folds.
     random_state : int, default=0
         Seed of the folds.
-    calibrate : bool, default=False
-        Whether to store the probabilities of the held-out rows in `classifier`, which
-        must be fitted, as ``calibration_``. Prediction sets and thresholds for a given
-        accuracy need them. Nothing else of it changes.
     time : str, default=None
         Column of dates or numbers: models are trained on earlier rows and tested on
         later ones, in `cv` parts. All rows of a group have the time of its latest row.
@@ -240,9 +239,6 @@ def estimate_quality(
         for name, output in rivals.items():
             outputs.setdefault(name, []).append(output)
     rows = np.concatenate(order)
-    if calibrate:
-        held_out = np.concatenate(outputs[label], axis=1)[0]
-        classifier.calibration_ = _calibration(held_out, evidence[rows], sample, rows)
     S, q = evidence.candidates[rows], len(evidence.classes)
     right = None if known is None else known[rows]
     chance = None if right is None else 1 / q
@@ -260,7 +256,8 @@ def estimate_quality(
     ]
     P, decision = np.concatenate(outputs[label], axis=1)
     by_class = _by_class(P, decision.argmax(axis=1), S, evidence.classes, right)
-    scores[0] = scores[0]._replace(classes=by_class)
+    calibration = _calibration(P, evidence[rows], sample, rows)
+    scores[0] = scores[0]._replace(classes=by_class, calibration=calibration)
     chances = QualityScore("random label", float(S.mean()), 1 / q, chance)
     return [s._replace(n_train=n_train, n_test=len(rows)) for s in (*scores, chances)]
 
