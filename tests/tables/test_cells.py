@@ -232,3 +232,14 @@ def test_dates_in_words(cells):
     moments = moments_in(np.array(cells, dtype=object), form)
     expected = np.array(["2020-11-09", "2021-05-12"], dtype="datetime64[s]")
     np.testing.assert_array_equal(moments, expected)
+
+
+def test_numbers_that_may_stand_for_missing_values_are_named():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60).round(3)
+    gaps = np.where(np.arange(60) % 8 == 3, -999, x)
+    ages = np.where(np.arange(60) % 8 == 3, 99, rng.integers(20, 98, 60))
+    _, told = warned({"gaps": gaps, "ages": ages, "text": gaps.astype(str)})
+    assert "-999 in column 'gaps' (8 rows), -999 in column 'text' (8 rows)" in told
+    assert "ages" not in told
+    assert "may stand" not in warned({"gaps": gaps}, number="gaps")[1]

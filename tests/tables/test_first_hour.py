@@ -124,6 +124,41 @@ def test_what_cannot_be_read_is_marked_and_lowers_the_confidence():
     assert told["probability"][0] > share
 
 
+def test_empty_cells_of_columns_that_decide_lower_the_confidence():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=150)
+    table = {
+        "x": y + rng.normal(size=150) / 3,
+        "noise": rng.normal(size=150),
+        "kind": rng.choice(["s", "t"], size=150).astype(object),
+        "c": [f"{'abc'[k]}|{'abc'[rng.integers(3)]}" for k in y],
+    }
+    model = PartialClassifier(labels="c").fit(table)
+    new = {name: np.array(table[name], dtype=object)[:30] for name in list(table)[:3]}
+    full = model.predictions(new)
+    assert full["unlike"].tolist() == [""] * 30
+    without = {
+        name: model.predictions({**new, name: np.full(30, None)}) for name in new
+    }
+    for name in ("x", "noise"):
+        assert without[name]["unlike"].tolist() == [f"{name} empty"] * 30
+    # What decides nothing may be empty; without x a third of the labels is right.
+    lost = {name: told["probability"].mean() for name, told in without.items()}
+    assert lost["noise"] > 0.9 * full["probability"].mean()
+    assert lost["x"] < 0.5
+    right = np.mean(without["x"]["label"] == np.array(list("abc"))[y[:30]])
+    assert right < 0.6
+
+
+def test_candidates_of_new_rows_that_the_model_does_not_know_are_named():
+    columns = read_columns(FOLDER / "bar.csv")
+    model = PartialClassifier("pl-knn", labels="c").fit(columns)
+    new = {"x": np.array(["1", "2", "3"]), "names": ["a|oak", "elm|oak", "a|b"]}
+    told = model.predictions(new, "names")
+    assert told["unlike"].tolist()[1:] == ["unknown candidate 'elm'", ""]
+    assert told["label"][0] == "a"
+
+
 def test_a_search_scores_without_truth():
     from sklearn.model_selection import GridSearchCV
 

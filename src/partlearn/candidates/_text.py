@@ -39,7 +39,8 @@ _NUMPY_SCALAR = re.compile(rf"\bnp\.[a-z]\w*\(({_TOKEN}|[-+.\w]+)\)")
 # c("a", "b") of R, {a,b} of PostgreSQL, and quoted labels without brackets.
 _R_VECTOR = re.compile(rf"c\((\s*{_TOKEN}(?:\s*,\s*{_TOKEN})*\s*)\)")
 _BRACED = re.compile(r"\{([^{}\[\]:\"']*)\}")
-_QUOTED = re.compile(rf"{_TOKEN}(?:\s*[,;|]\s*{_TOKEN})*")
+_QUOTED = re.compile(rf"{_TOKEN}(?:\s*[,;|]\s*{_TOKEN})+")
+_IN_QUOTES = re.compile(r'"([^"]+)"')
 _ROUNDED = 0.02  # by how much written shares may miss their sum
 
 
@@ -154,6 +155,11 @@ def _unwrapped(text: str) -> str:
     return text
 
 
+def _without_quotes(text: str) -> str:
+    """Remove the quotes that a table was written with twice."""
+    return match[1].strip() if (match := _IN_QUOTES.fullmatch(text)) else text
+
+
 def _literal(text: str) -> Any:
     """Parse a JSON, Python or NumPy literal without evaluating code."""
     # Python would join the strings that NumPy prints side by side.
@@ -226,7 +232,7 @@ def parse_label_cells(
             weighted = None if labels is None else _plain_labels(labels, cell, i)
         sets.append(weighted)
     plain = [i for i, content in enumerate(sets) if content is None]
-    words = [str(cells[i]).strip() for i in plain]
+    words = [_without_quotes(str(cells[i]).strip()) for i in plain]
     named = [numbers[i] for i in plain]
     if sep == "auto":
         sep = find_separator(words, named)

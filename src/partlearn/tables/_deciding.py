@@ -28,6 +28,9 @@ _FEW = 40  # values up to which a category is compared value by value
 _LIST = re.compile(
     r"[\[{(]\s*(?:np\.\w+\()?(?:[\"']?\w+[\"']?\s*:\s*)?[-+]?\.?\d[^|;]*[,\s:]"
 )
+_FILL_VALUES = [
+    sign * float("9" * digits) for sign in (-1, 1) for digits in range(2, 9)
+]
 # Digits at both ends, or more digits than letters after a digit; no codes such as 007.
 _AMOUNT = re.compile(
     r"(?!0\d+$)[-+~<>=\u2248\u2264\u2265\u00b1]{0,2}\s?\d"
@@ -59,11 +62,12 @@ def warn_of_columns(
     """
     _warn_unread(columns, kinds)
     _warn_doubtful_kinds(columns, kinds)
+    _warn_fill_values(columns, kinds)
     # A column that the caller declared a feature is one.
     features = (
         (name, _codes(columns[name], kind))
         for name, kind in kinds.items()
-        if kind.used and kind.kind != "date" and kind.reason != GIVEN
+        if kind.used and kind.kind != "date" and not kind.reason.startswith(GIVEN)
     )
     names = deciding_columns(features, S)
     if names:
@@ -131,7 +135,7 @@ def _warn_doubtful_kinds(
             )
         column = columns[name]
         unclear = kind.kind in ("category", "text", "constant", "id")
-        if not unclear or kind.reason == GIVEN or form_of(column) != "text":
+        if not unclear or kind.reason.startswith(GIVEN) or form_of(column) != "text":
             continue
         texts = {str(v).strip() for v in column[:_SAMPLE] if v is not None}
         if len(texts) <= _FEW:
@@ -153,6 +157,31 @@ def _warn_doubtful_kinds(
             f"{', '.join(amounts[:5])}{', ...' if amounts[5:] else ''}. Write them as "
             "plain numbers or dates, or say what the columns are with "
             f"{argument('category')} or {argument('text')}."
+        )
+
+
+def _warn_fill_values(
+    columns: Mapping[str, NDArray[Any]], kinds: Mapping[str, ColumnKind]
+) -> None:
+    """Warn of numbers such as -999 that may stand for missing values."""
+    told = []
+    for name, kind in kinds.items():
+        if kind.kind != "number" or kind.reason.startswith(GIVEN):
+            continue
+        numbers = numbers_in(columns[name], kind.grouping, kind.unit)
+        numbers = numbers[np.isfinite(numbers)]
+        for value in np.intersect1d(_FILL_VALUES, numbers):
+            others = numbers[numbers != value]
+            count = len(numbers) - len(others)
+            if count < _ENOUGH or not len(others):
+                continue
+            low, high = others.min(), others.max()
+            if max(low - value, value - high) > max(high - low, 1):
+                told.append(f"{value:g} in column {name!r} ({count} rows)")
+    if told:
+        warn_caller(
+            f"These numbers may stand for missing values: {', '.join(told[:5])}"
+            f"{', ...' if told[5:] else ''}. If so, empty these cells."
         )
 
 

@@ -17,6 +17,7 @@ from partlearn.io import Columns, TagForm, columns_of
 from partlearn.tables._bags import learned_rule, read_bags
 from partlearn.tables._column_kinds import as_names
 from partlearn.tables._labels import read_labels
+from partlearn.tables._rows import column_importances
 from partlearn.tables._tags import told_tags
 
 Masks = dict[str, Mask]  # rows, by column
@@ -51,13 +52,22 @@ class PredictionsMixin:
         return P if self.class_weights_ is None else P * self.class_weights_
 
     def _probabilities(self, Z: Array, missing: Masks, unread: Masks) -> Array:
-        """Return probabilities, closer to the label shares if values are missing."""
+        """Return probabilities, closer to the label shares if values are missing.
+
+        A column that decides much counts accordingly.
+        """
         P = np.asarray(self.estimator_.predict_proba(Z))
-        unknown = {name: missing[name] | unread[name] for name in missing}
-        gaps = np.stack(list(unknown.values()))
-        new = [unknown[name] | False for name in self.always_known_]
-        share = np.sum(new, axis=0) / len(gaps) if new else np.zeros(len(P))
-        share = np.where(gaps.all(axis=0), 1.0, share)[:, None]
+        gaps = np.stack([missing[name] | unread[name] for name in missing])
+        if not gaps.any():
+            return P
+        sources = self.encoder_.get_source_columns()
+        given = column_importances(self.estimator_, sources)
+        known = np.isin(list(missing), self.always_known_)
+        importance = np.array([given.get(name, 0.0) for name in missing])
+        if not importance.any():
+            importance = np.ones(len(gaps))
+        weight = np.where(known, importance, 0.0) / importance.sum()
+        share = np.where(gaps.all(axis=0), 1.0, weight @ gaps)[:, None]
         return np.asarray((1 - share) * P + share * self.prior_)
 
     def predict_set(self, X: Any, *, coverage: float = 0.9) -> Mask:
@@ -175,8 +185,8 @@ class PredictionsMixin:
             As for :meth:`predict_proba`.
         y : str, list of str, or candidate labels, default=None
             Candidates of the new rows, or their columns in `X`, such as the caption of
-            a photograph. Labels that no training row had are ignored; a row without any
-            other may have any label.
+            a photograph. Labels that no training row had are ignored, and named in
+            ``unlike``; a row without any other may have any label.
         bags : str or array-like of shape (n_samples,), default=None
             Rows that share one list of labels, as for `bags` of the class.
         coverage : float, default=None
@@ -199,7 +209,8 @@ class PredictionsMixin:
         check_is_fitted(self)
         columns = columns_of(X)
         Z = self.encoder_.transform(columns)
-        unknown = self.encoder_.unknown(columns)
+        missing, unread = self.encoder_.unknown(columns)
+        strange: dict[int, str] = {}
         if self._several:
             if y is not None or bags is not None or coverage or accuracy:
                 raise ValueError(
@@ -210,16 +221,16 @@ class PredictionsMixin:
             form = getattr(self, "tag_form_", None)
             told = told_tags(self.estimator_, Z, self.classes_, form)
         else:
-            P = self._probabilities(Z, *unknown)
+            P = self._probabilities(Z, missing, unread)
             if y is not None:
-                P = self._given_list(P, columns, y, bags)
+                P, strange = self._given_list(P, columns, y, bags)
             elif bags is not None:
                 raise ValueError("`bags` needs `y`, the lists of the bags.")
             told = self._told_labels(P)
             told |= self._calibrated_columns(
                 P, told["label"], coverage, accuracy, given_candidates=y is not None
             )
-        told["unlike"] = self._unlike(columns, Z, *unknown)
+        told["unlike"] = self._unlike(columns, Z, missing, unread, strange)
         names = [name for name in as_names(self.id) if name in columns]
         rows = np.arange(len(Z))
         head = {n: columns[n] for n in names} if names else {"row": rows}
@@ -241,8 +252,13 @@ class PredictionsMixin:
             "runner_up_probability": P[rows, second],
         }
 
-    def _given_list(self, P: Array, columns: Columns, y: Any, bags: Any) -> Array:
-        """Return probabilities of new rows given their candidates and their bags."""
+    def _given_list(
+        self, P: Array, columns: Columns, y: Any, bags: Any
+    ) -> tuple[Array, dict[int, str]]:
+        """Return probabilities of new rows given their candidates and their bags.
+
+        Also the rows with a candidate that the model does not know.
+        """
         evidence, _ = read_labels(columns, y, self.sep, bags=bags)
         place = {str(label): j for j, label in enumerate(self.classes_.tolist())}
         names = [str(label) for label in evidence.classes.tolist()]
@@ -250,14 +266,18 @@ class PredictionsMixin:
         S = np.zeros(P.shape, dtype=bool)
         for k in known:
             S[evidence.rows, place[names[k]]] = evidence.listed[:, k]
+        strange = {}
+        for k in sorted(set(range(len(names))) - set(known), reverse=True):
+            for i in evidence.rows[evidence.listed[:, k]].tolist():
+                strange[i] = names[k]
         listed = S.any(axis=1)
         P = P.copy()
         P[listed] = restrict_confidence(P[listed], S[listed])
         if bags is None:
-            return P
+            return P, strange
         codes = np.full(len(P), None, dtype=object)
         codes[evidence.rows] = read_bags(bags, columns, evidence)
-        return bag_confidence(P, codes, S, **learned_rule(self.estimator_))
+        return bag_confidence(P, codes, S, **learned_rule(self.estimator_)), strange
 
     def predict_frame(self, X: Any, y: Any = None, *, bags: Any = None) -> Any:
         """Return ``predictions`` as a pandas data frame.
@@ -278,7 +298,12 @@ class PredictionsMixin:
         return pandas.DataFrame(self.predictions(X, y, bags=bags))
 
     def _unlike(
-        self, columns: Columns, Z: Array, missing: Masks, unread: Masks
+        self,
+        columns: Columns,
+        Z: Array,
+        missing: Masks,
+        unread: Masks,
+        strange: dict[int, str],
     ) -> NDArray[Any]:
         reasons: list[list[str]] = [[] for _ in range(len(Z))]
         for name, mask in self.encoder_.unseen(columns).items():
@@ -290,8 +315,18 @@ class PredictionsMixin:
                 cell = str(columns[name][i])[:40]
                 said[i].append(f"{name} cannot be read: {cell!r}")
         gaps = np.stack([missing[name] | unread[name] for name in missing])
-        for i in np.flatnonzero(gaps.all(axis=0)):
+        nothing = gaps.all(axis=0)
+        empty: dict[int, list[str]] = {}
+        for name in self.always_known_:
+            for row in np.flatnonzero(missing[name] & ~nothing).tolist():
+                if name not in reasons[row]:
+                    empty.setdefault(row, []).append(name)
+        for row, names in empty.items():
+            said[row].append(f"{', '.join(names)} empty")
+        for i in np.flatnonzero(nothing):
             said[i].append("nothing is known")
+        for row, name in strange.items():
+            said[row].append(f"unknown candidate {name!r}")
         for i in np.flatnonzero(self.familiarity_.is_far(Z)):
             said[i].append(_FAR)
         return np.asarray(["; ".join(parts) for parts in said], dtype=object)
