@@ -149,55 +149,60 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def _array(value: Any, kinds: str, spec: Spec, scope: Scope) -> NDArray[Any] | None:
-    """Return an array, or a scalar as one, if its dtype and shape are as declared."""
-    if spec.shape is None and isinstance(value, (bool, int, float, np.generic)):
-        value = np.asarray(value)
-        return value if value.dtype.kind in kinds else None
-    if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
-        return None
-    return value if scope.fits(value.shape, spec.shape) else None
+Check = Callable[[Any, Spec, Scope, str], bool]
 
 
-def _real(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
-    A = _array(value, "fiu" if spec.shape is None else "f", spec, scope)
-    return A is not None and (spec.kind == "loose" or bool(np.isfinite(A).all()))
+def _arrays(
+    kinds: str, sound: Callable[[NDArray[Any], Spec, Scope], Any] | None = None
+) -> Check:
+    """Check of arrays of some kinds of dtypes, or of scalars where no shape is given.
+
+    Parameters
+    ----------
+    kinds : str
+        Kinds of dtypes.
+    sound : callable, default=None
+        Whether an array of the declared shape holds what it must.
+
+    Returns
+    -------
+    check : callable
+        Check of a value.
+    """
+
+    def check(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
+        if spec.shape is None and isinstance(value, (bool, int, float, np.generic)):
+            value = np.asarray(value)
+            right = value.dtype.kind in kinds.replace("f", "fiu")
+        else:
+            right = isinstance(value, np.ndarray) and value.dtype.kind in kinds
+            right = right and scope.fits(value.shape, spec.shape)
+        return right and (sound is None or bool(sound(value, spec, scope)))
+
+    return check
 
 
-def _share(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
-    # Sums of shares may be one and a little.
-    return _real(value, spec, scope, place) and _between(value, 0, 1 + 1e-6)
+def _finite(A: NDArray[Any], spec: Spec, scope: Scope) -> Any:
+    return np.isfinite(A).all()
 
 
-def _whole(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
-    A = _array(value, "iu", spec, scope)
-    if A is None or not spec.argument:
-        return A is not None
-    low, high = (int(bound) for bound in spec.argument.split(".."))
-    return _between(A, low, high)
+def _within(A: NDArray[Any], spec: Spec, scope: Scope) -> bool:
+    """Whether whole numbers are in the range of `spec`, where it has one."""
+    low, _, high = spec.argument.partition("..")
+    return not high or _between(A, int(low), int(high))
 
 
-def _index(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
-    A = _array(value, "iu", spec, scope)
+def _index(A: NDArray[Any], spec: Spec, scope: Scope) -> bool:
     name, _, low = spec.argument.partition(" from ")
     size = scope.size(name)
-    high = np.inf if size is None else size - 1
-    return A is not None and _between(A, int(low or 0), high)
+    return _between(A, int(low or 0), np.inf if size is None else size - 1)
 
 
-def _between(A: Any, low: float, high: float) -> bool:
-    A = np.asarray(A)
+def _between(A: NDArray[Any], low: float, high: float) -> bool:
     return A.size == 0 or bool(low <= A.min() and A.max() <= high)
 
 
-def _flag(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
-    return _array(value, "b", spec, scope) is not None
-
-
-def _labels(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
-    A = _array(value, "biufUO", spec, scope)
-    if A is None:
-        return False
+def _labels(A: NDArray[Any], spec: Spec, scope: Scope) -> bool:
     if A.dtype.kind in "biuf":  # by their order: hashes of numbers may be made equal
         return spec.argument == "repeated" or len(np.unique(A)) == len(A)
     values = A.tolist()
@@ -205,14 +210,9 @@ def _labels(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
     return plain and (spec.argument == "repeated" or len(set(values)) == len(values))
 
 
-def _texts(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
-    A = _array(value, "UO", spec, scope)
-    return A is not None and all(isinstance(v, str) for v in A.ravel().tolist())
-
-
 def _matrix(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
     if not sparse.issparse(value):
-        return _real(value, spec, scope, place)
+        return _CHECKS["real"](value, spec, scope, place)
     shape = scope.fits(value.shape, spec.shape)
     return shape and value.dtype.kind == "f" and bool(np.isfinite(value.data).all())
 
@@ -295,31 +295,30 @@ def _estimator(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
     return scope.fits((int(taken),), (spec.argument,))
 
 
-def _slice(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
-    return isinstance(value, slice)
-
-
-_CHECKS: dict[str, Callable[[Any, Spec, Scope, str], bool]] = {
+_CHECKS: dict[str, Check] = {
     "any": lambda value, spec, scope, place: True,
     "dtype": lambda value, spec, scope, place: isinstance(value, (np.dtype, type)),
     "either": _either,
     "estimator": _estimator,
-    "flag": _flag,
-    "index": _index,
-    "labels": _labels,
+    "flag": _arrays("b"),
+    "index": _arrays("iu", _index),
+    "labels": _arrays("biufUO", _labels),
     "list": _list,
-    "loose": _real,
+    "loose": _arrays("f"),
     "map": _map,
     "matrix": _matrix,
     "maybe": _maybe,
     "none": lambda value, spec, scope, place: value is None,
     "part": _part,
-    "real": _real,
-    "share": _share,
-    "slice": _slice,
+    "real": _arrays("f", _finite),
+    # Sums of shares may be one and a little.
+    "share": _arrays("f", lambda A, spec, scope: _between(A, 0, 1 + 1e-6)),
+    "slice": lambda value, spec, scope, place: isinstance(value, slice),
     "text": _text,
-    "texts": _texts,
+    "texts": _arrays(
+        "UO", lambda A, *_: all(isinstance(v, str) for v in A.ravel().tolist())
+    ),
     "tree": lambda value, spec, scope, place: True,  # checked where it is built
     "tuple": _tuple,
-    "whole": _whole,
+    "whole": _arrays("iu", _within),
 }
