@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from partlearn.candidates import Evidence, Votes, restrict_confidence
 from partlearn.metrics import RiskCoverage, risk_coverage_curve
 
 Calibrator = Literal["confidence", "gold", "all", "any", "votes"]
-CALIBRATORS: tuple[Calibrator, ...] = ("confidence", "gold", "all", "any", "votes")
+CALIBRATORS: tuple[Calibrator, ...] = get_args(Calibrator)
 
 _SMOOTHING = 1e-3  # probability that every class keeps when confidences are found
 ROUNDING = 1e-9  # relative to one row, when weights of rows are summed

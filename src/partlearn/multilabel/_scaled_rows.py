@@ -98,7 +98,6 @@ def scaled_rows(
     shift, factor : ndarray of shape (d,)
         Subtracted from new rows, and divides them.
     """
-    shift, factor = np.zeros(X.shape[1]), np.ones(X.shape[1])
     low, high = min_max_axis(X, axis=0) if sp.issparse(X) else (X.min(0), X.max(0))
     spread = high / 2 - low / 2
     varies = (spread > 0) & scale

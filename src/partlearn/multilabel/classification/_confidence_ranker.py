@@ -8,7 +8,7 @@ running sums.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Protocol
 
@@ -30,6 +30,7 @@ from partlearn.multilabel.classification._linear import BaseLinearScorer, best_t
 _WIDTH = 0.01  # over which the plain hinge is rounded off
 _LEAST_PULL = 1e-12  # curvature of the intercepts where no pair costs
 _STEPS, _STILL = 500, 1e-7  # of the projected gradient
+BlockSums = Callable[..., tuple[Array, Array]]
 
 
 class Structure(Protocol):
@@ -282,73 +283,67 @@ def ranking_costs(
     gradient : ndarray of shape (n, l)
         Derivative of ``sum_j up_j costs_j`` by the scores.
     """
-    squared: Callable[..., tuple[Array, Array]] = _in_order
+    sums: BlockSums = _in_order
     if C is None:
-        squared = _every_pair
+        sums = _every_pair
     elif np.count_nonzero(C) < SIZES.ranker_few * len(C):
-        squared = _candidate_by_candidate
+        sums = _candidate_by_candidate
     if loss == "squared_hinge":
-        return squared(F, weights, C, 1.0)
+        return _by_blocks(sums, F, weights, C, 1.0)
     # The difference that `pair_loss` speaks of, for all pairs.
-    near, far = squared(F, weights, C, 1.0), squared(F, weights, C, 1.0 - _WIDTH)
+    near, far = (
+        _by_blocks(sums, F, weights, C, margin) for margin in (1.0, 1.0 - _WIDTH)
+    )
     costs, gradient = ((a - b) / (2 * _WIDTH) for a, b in zip(near, far, strict=True))
     return costs, gradient
 
 
+def _by_blocks(
+    sums: BlockSums, F: Array, weights: PairWeights, C: Mask | None, margin: float
+) -> tuple[Array, Array]:
+    """Costs and gradient of all rows."""
+    costs, gradient = np.empty(F.shape), np.empty(F.shape)
+    for rows in spans(len(F), SIZES.ranker_block // max(1, F.shape[1])):
+        some = F[rows], weights.up[rows], weights.down[rows]
+        inside = None if C is None else C[rows]
+        costs[rows], gradient[rows] = sums(*some, inside, margin)
+    return costs, gradient
+
+
 def _candidate_by_candidate(
-    F: Array, weights: PairWeights, C: Mask, margin: float
+    f: Array, up: Array, down: Array, C: Mask, margin: float
 ) -> tuple[Array, Array]:
     """Direct sums, O(l) for every candidate: for small candidate sets."""
-    costs, gradient = np.zeros(F.shape), np.zeros(F.shape)
-    for rows in _row_blocks(F):
-        f, c, g = F[rows], costs[rows], gradient[rows]
-        up, down = weights.up[rows], weights.down[rows]
-        for j, column in enumerate(C[rows].T):
-            r = np.flatnonzero(column)
-            slack = np.maximum(f[r] + (margin - f[r, j])[:, None], 0)
-            pull = slack * down[r]
-            c[r, j] = np.einsum("ij,ij->i", slack, pull)
-            pull *= 2 * up[r, j][:, None]
-            g[r] += pull
-            g[r, j] -= pull.sum(axis=1)
+    costs, gradient = np.zeros(f.shape), np.zeros(f.shape)
+    for j, column in enumerate(C.T):
+        r = np.flatnonzero(column)
+        slack = np.maximum(f[r] + (margin - f[r, j])[:, None], 0)
+        pull = slack * down[r]
+        costs[r, j] = np.einsum("ij,ij->i", slack, pull)
+        pull *= 2 * up[r, j][:, None]
+        gradient[r] += pull
+        gradient[r, j] -= pull.sum(axis=1)
     return costs, gradient
 
 
 def _in_order(
-    F: Array, weights: PairWeights, C: Mask, margin: float
+    f: Array, up: Array, down: Array, C: Mask, margin: float
 ) -> tuple[Array, Array]:
     """Running sums in the order of scores, O(l log l) a row."""
-    costs, gradient = np.empty(F.shape), np.empty(F.shape)
-    for rows in _row_blocks(F):
-        f, up, down = F[rows], weights.up[rows], weights.down[rows]
-        c, gradient[rows] = _sums(f, f - margin * C[rows], up, down, margin)
-        costs[rows] = c * C[rows]
-    return costs, gradient
+    costs, gradient = _sums(f, f - margin * C, up, down, margin)
+    return costs * C, gradient
 
 
 def _every_pair(
-    F: Array, weights: PairWeights, C: None, margin: float
+    f: Array, up: Array, down: Array, C: None, margin: float
 ) -> tuple[Array, Array]:
     """The same for labels that occur twice in the order, above and below."""
-    costs, gradient = np.empty(F.shape), np.empty(F.shape)
-    l = F.shape[1]  # noqa: E741
-    for rows in _row_blocks(F):
-        f, up, down = F[rows], weights.up[rows], weights.down[rows]
-        zero = np.zeros_like(f)
-        c, g = _sums(
-            np.hstack([f, f]),
-            np.hstack([f - margin, f]),
-            np.hstack([up, zero]),
-            np.hstack([zero, down]),
-            margin,
-        )
-        costs[rows] = c[:, :l] - margin**2 * down  # no pair of a label with itself
-        gradient[rows] = g[:, :l] + g[:, l:]
-    return costs, gradient
-
-
-def _row_blocks(F: Array) -> Iterator[slice]:
-    return spans(len(F), SIZES.ranker_block // max(1, F.shape[1]))
+    l, zero = f.shape[1], np.zeros_like(f)  # noqa: E741
+    twice, keys = np.hstack([f, f]), np.hstack([f - margin, f])
+    up, down_twice = np.hstack([up, zero]), np.hstack([zero, down])
+    c, g = _sums(twice, keys, up, down_twice, margin)
+    # No pair of a label with itself.
+    return c[:, :l] - margin**2 * down, g[:, :l] + g[:, l:]
 
 
 def _sums(
