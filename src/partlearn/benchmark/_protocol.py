@@ -11,19 +11,12 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
-from partlearn import multilabel
 from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices, Mask
 from partlearn.benchmark._results import Control
 from partlearn.metrics import one_error, scored_rows
 from partlearn.metrics import ranking_scores as rows_ranked
-
-NOISE: dict[str, Callable[..., Mask]] = {
-    "add": multilabel.add_noise_labels,
-    "average": multilabel.noise_to_average,
-    "rate": multilabel.noise_rate,
-    "similarity": multilabel.noise_by_similarity,
-}
+from partlearn.multilabel import add_noise_labels
 
 
 def _number(*parts: int) -> int:
@@ -52,7 +45,7 @@ def split_rows(
     return list(KFold(folds, shuffle=True, random_state=seed).split(np.empty(n)))
 
 
-def draw_candidates(Y: Mask, noise: str, r: float, noise_seed: int, fold: int) -> Mask:
+def draw_candidates(Y: Mask, noise: Any, r: float, noise_seed: int, fold: int) -> Mask:
     """Add false candidates to the true labels of training rows.
 
     Parameters
@@ -71,7 +64,8 @@ def draw_candidates(Y: Mask, noise: str, r: float, noise_seed: int, fold: int) -
     ndarray of bool, shape (n_samples, n_labels)
         Candidates.
     """
-    return NOISE[noise](Y, r, random_state=_number(noise_seed, fold))
+    seed = _number(noise_seed, fold)
+    return add_noise_labels(Y, r, kind=noise, random_state=seed)
 
 
 def unit_scaled(X: Any, train: Indices) -> Array:

@@ -1,12 +1,7 @@
 """Partial multi-label learning: classifiers, selectors and label noise."""
 
 from partlearn.multilabel._granular_balls import granular_ball_confidence
-from partlearn.multilabel._noise import (
-    add_noise_labels,
-    noise_by_similarity,
-    noise_rate,
-    noise_to_average,
-)
+from partlearn.multilabel._noise import add_noise_labels
 from partlearn.multilabel.classification import (
     FPML,
     MLKNN,

@@ -2,42 +2,42 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from partlearn._typing import Array, Indices, Mask
+from partlearn._arguments import check_choice
+from partlearn._typing import Mask
 from partlearn.candidates import check_candidates
 
-
-def _in_proportion(truth: Mask, p: float) -> Indices:
-    """Wrong labels to add to each row: `p` times its true ones, rounded."""
-    if not p >= 0:
-        raise ValueError(f"`p` must not be negative; got {p}.")
-    return np.floor(float(p) * truth.sum(axis=1) + 0.5).astype(np.intp)
+Kind = Literal["add", "average", "rate", "similarity"]
 
 
-def _add(Y: Mask, n_false: Indices, keys: Array) -> Mask:
-    """Add to each row the `n_false` wrong labels of smallest key."""
-    place = np.argsort(np.where(Y, np.inf, keys), axis=1, kind="stable")
-    chosen = np.arange(Y.shape[1]) < np.minimum(n_false, (~Y).sum(axis=1))[:, None]
-    noise = np.zeros_like(Y)
-    np.put_along_axis(noise, place, chosen, axis=1)
-    return Y | noise
-
-
-def add_noise_labels(Y: Any, r: int = 1, *, random_state: Any = None) -> Mask:
-    """Add `r` false labels to every row, drawn uniformly without replacement.
+def add_noise_labels(
+    Y: Any, r: float = 1, *, kind: Kind = "add", random_state: Any = None
+) -> Mask:
+    """Add false labels to every row, drawn without replacement.
 
     Parameters
     ----------
     Y : binary matrix of shape (n_samples, n_classes) or sequence of sets of labels
         True labels; rows may be without any.
-    r : int, default=1
-        Number of false candidates per row; all wrong labels where there are fewer.
+    r : int or float, default=1
+        Amount of noise; a row gets all wrong labels where there are fewer.
+    kind : {"add", "average", "rate", "similarity"}, default="add"
+        What `r` is, and which labels are added:
+
+        * "add": the number of false labels of every row, drawn uniformly;
+        * "average": the number of candidates up to which every row is filled, drawn
+          uniformly;
+        * "rate": false labels per true label of the row, rounded, halves upwards,
+          drawn uniformly;
+        * "similarity": as many, but those of largest summed cosine, over the columns
+          of `Y`, with the row's true labels. The false candidates look plausible,
+          which is harder than noise at random.
     random_state : int, RandomState or None, default=None
-        Seed of the draw.
+        Seed of the draw; of "similarity", it decides between equally similar labels.
 
     Returns
     -------
@@ -50,109 +50,31 @@ def add_noise_labels(Y: Any, r: int = 1, *, random_state: Any = None) -> Mask:
     >>> Y = [[1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0]]
     >>> add_noise_labels(Y, 2, random_state=0).sum(axis=1)
     array([3, 4, 2])
+    >>> add_noise_labels(Y, 3, kind="average", random_state=0).sum(axis=1)
+    array([3, 3, 3])
     """
+    check_choice("kind", kind, get_args(Kind))
     _, truth = check_candidates(Y, empty="keep")
-    if r < 0 or int(r) != r:
-        raise ValueError(f"`r` must be a number of labels, 0 or more; got {r}.")
+    by_rate = kind in ("rate", "similarity")
+    if not r >= 0 or not (by_rate or int(r) == r):
+        what = "a number" if by_rate else "a number of labels"
+        raise ValueError(f"`r` must be {what}, 0 or more; got {r}.")
+    size = truth.sum(axis=1)
+    n_false = np.full(len(truth), int(r) if not by_rate else 0)
+    if kind == "average":
+        n_false = np.maximum(n_false - size, 0)
+    elif by_rate:
+        n_false = np.floor(float(r) * size + 0.5).astype(np.intp)
     keys = check_random_state(random_state).uniform(size=truth.shape)
-    return _add(truth, np.full(len(truth), int(r), dtype=np.intp), keys)
-
-
-def noise_to_average(Y: Any, a: int = 3, *, random_state: Any = None) -> Mask:
-    """Top up every row with random irrelevant labels until it has `a` candidates.
-
-    Parameters
-    ----------
-    Y : binary matrix of shape (n_samples, n_classes) or sequence of sets of labels
-        True labels; rows may be without any.
-    a : int, default=3
-        Candidates to reach; rows with more true labels stay as they are.
-    random_state : int, RandomState or None, default=None
-        Seed of the draw.
-
-    Returns
-    -------
-    C : ndarray of bool, shape (n_samples, n_classes)
-        Candidates; every true label is one.
-
-    Examples
-    --------
-    >>> from partlearn.multilabel import noise_to_average
-    >>> Y = [[1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0]]
-    >>> noise_to_average(Y, 2, random_state=0).sum(axis=1)
-    array([2, 3, 2])
-    """
-    _, truth = check_candidates(Y, empty="keep")
-    if a < 0 or int(a) != a:
-        raise ValueError(f"`a` must be a number of labels, 0 or more; got {a}.")
-    keys = check_random_state(random_state).uniform(size=truth.shape)
-    return _add(truth, np.maximum(int(a) - truth.sum(axis=1), 0), keys)
-
-
-def noise_rate(Y: Any, p: float = 1.0, *, random_state: Any = None) -> Mask:
-    """Give every row irrelevant labels in proportion to its true ones.
-
-    Parameters
-    ----------
-    Y : binary matrix of shape (n_samples, n_classes) or sequence of sets of labels
-        True labels; rows without any get no noise.
-    p : float, default=1.0
-        False candidates per true label; their number is rounded, halves upwards.
-    random_state : int, RandomState or None, default=None
-        Seed of the draw.
-
-    Returns
-    -------
-    C : ndarray of bool, shape (n_samples, n_classes)
-        Candidates; every true label is one.
-
-    Examples
-    --------
-    >>> from partlearn.multilabel import noise_rate
-    >>> Y = [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 0, 0, 0]]
-    >>> noise_rate(Y, 1.5, random_state=0).sum(axis=1)
-    array([3, 5, 0])
-    """
-    _, truth = check_candidates(Y, empty="keep")
-    keys = check_random_state(random_state).uniform(size=truth.shape)
-    return _add(truth, _in_proportion(truth, p), keys)
-
-
-def noise_by_similarity(Y: Any, p: float = 1.0, *, random_state: Any = None) -> Mask:
-    """Give every row the irrelevant labels most similar to its true ones.
-
-    The labels are as many as in ``noise_rate``. They are those of largest summed
-    cosine, over the columns of `Y`, with the row's true labels: such false candidates
-    look plausible and are harder than random noise.
-
-    Parameters
-    ----------
-    Y : binary matrix of shape (n_samples, n_classes) or sequence of sets of labels
-        True labels; rows without any get no noise.
-    p : float, default=1.0
-        False candidates per true label; their number is rounded, halves upwards.
-    random_state : int, RandomState or None, default=None
-        Decides between equally similar labels.
-
-    Returns
-    -------
-    C : ndarray of bool, shape (n_samples, n_classes)
-        Candidates; every true label is one.
-
-    Examples
-    --------
-    >>> from partlearn.multilabel import noise_by_similarity
-    >>> Y = [[1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 1, 1]]
-    >>> noise_by_similarity(Y, 1, random_state=0)[1:3].astype(int)
-    array([[1, 1, 0, 0],
-           [0, 0, 1, 1]])
-    """
-    _, truth = check_candidates(Y, empty="keep")
-    F = truth.astype(np.float64)
-    norm = np.sqrt(F.sum(axis=0))
-    cosine = F.T @ F / np.maximum(np.outer(norm, norm), 1)
-    similarity = F @ cosine
-    ties = check_random_state(random_state).uniform(size=truth.shape)
-    # Round-off must not decide between equals; the draw is smaller than any step.
-    keys = -np.round(similarity, 9) + 1e-10 * ties
-    return _add(truth, _in_proportion(truth, p), keys)
+    if kind == "similarity":
+        F = truth.astype(np.float64)
+        norm = np.sqrt(F.sum(axis=0))
+        cosine = F.T @ F / np.maximum(np.outer(norm, norm), 1)
+        # Round-off must not decide between equals; the draw is smaller than any step.
+        keys = -np.round(F @ cosine, 9) + 1e-10 * keys
+    place = np.argsort(np.where(truth, np.inf, keys), axis=1, kind="stable")
+    n_wrong = truth.shape[1] - size
+    chosen = np.arange(truth.shape[1]) < np.minimum(n_false, n_wrong)[:, None]
+    noise = np.zeros_like(truth)
+    np.put_along_axis(noise, place, chosen, axis=1)
+    return np.asarray(truth | noise)
