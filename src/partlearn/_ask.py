@@ -54,6 +54,9 @@ class Questions:
         ``Disambiguation.expected_right``.
     bag : ndarray of shape (n_questions,) or None
         Bag of each row, where there are bags: the rows of a bag follow each other.
+    n_votes : ndarray of int, shape (n_questions,), or None
+        Number of votes that each row has, where the labels came from votes; 0 where
+        nobody has voted.
     """
 
     rows: Indices
@@ -66,6 +69,7 @@ class Questions:
     expected_right_now: float
     low_now: float
     bag: NDArray[Any] | None = None
+    n_votes: Indices | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -106,7 +110,7 @@ class Questions:
         -------
         frame : DataFrame
             Columns row, guess, confidence, choices (lists), gain and expected_right,
-            and bag where there are bags.
+            bag where there are bags, and n_votes where there are votes.
         """
         pandas = import_optional("pandas", "data frames")
         left_out = ("rows", "index", "expected_right_now", "low_now")
@@ -260,6 +264,7 @@ def plan_questions(
         expected_right_now=now,
         low_now=low,
         bag=None if found.bags is None else np.asarray(found.bags)[rows],
+        n_votes=None if found.n_votes is None else found.n_votes[rows],
     )
 
 

@@ -35,6 +35,7 @@ def disambiguate(
     *,
     standardize: bool = True,
     corrections: Mapping[Any, Any] | None = None,
+    annotator: str | None = None,
     encoder: tables.TableEncoder | None = None,
     sep: str | None = None,
     raters: str | Sequence[str] | None = None,
@@ -66,6 +67,9 @@ def disambiguate(
     corrections : mapping, default=None
         True labels of checked rows, by the name of the row: its entry in the index of a
         data frame, or its number from 0. The label may lie outside the candidates.
+    annotator : str, default=None
+        Name of the annotator who gave the `corrections`. They then count as one more
+        vote of each row, and not as its true label. For votes.
     encoder : TableEncoder, default=None
         How to encode a table; by default as its columns look. The columns `id` name the
         rows of the result.
@@ -133,10 +137,10 @@ def disambiguate(
     if isinstance(X, (str, PathLike)):
         X = tables.read_columns(X)
     if task == "tags":
-        if not (bags is gold is miss_rate is None):
+        if not (bags is gold is miss_rate is annotator is None):
             raise ValueError(
-                f"Tags come without {argument('bags')}, {argument('gold')} and "
-                f"{argument('miss_rate')}; leave them out."
+                f"Tags come without {argument('bags')}, {argument('gold')}, "
+                f"{argument('miss_rate')} and {argument('annotator')}; leave them out."
             )
         return tables.disambiguate_tags(
             X,
@@ -172,6 +176,8 @@ def disambiguate(
         left_out = set() if encoder is None else {*tables.as_names(encoder.ignore)}
         tables.warn_of_runs(evidence, columns.keys() - left_out)
     fixed = tables.labels_by_place(index, corrections) if corrections else {}
+    if annotator is not None:
+        evidence, fixed = _with_answers(evidence, fixed, annotator), {}
     if standardize:
         X = z_scores(X)
     known = {} if gold is None else tables.read_gold(gold, columns, index, kept)
@@ -192,8 +198,9 @@ def disambiguate(
     lead = F[rows, best].copy()
     rest = F.copy()
     rest[rows, best] = 0
-    annotators = halves = None
+    annotators = halves = n_votes = None
     if isinstance(evidence, candidates.Votes):
+        n_votes = evidence.table.counts.sum(axis=1).astype(np.intp)
         annotators = candidates.summarize_votes(evidence, F).annotators
         if len(evidence.annotators) > 1:
             halves = partial(_labels_of_halves, method, X, evidence, bags)
@@ -210,6 +217,7 @@ def disambiguate(
         reasons=partial(explain_labels, estimator, X, sources),
         rows=kept,
         annotators=annotators,
+        n_votes=n_votes,
         read_as=read_as,
         bags=bags,
         quality=quality,
@@ -217,6 +225,18 @@ def disambiguate(
         halves=halves,
         column_importances=tables.column_importances(estimator, sources),
     )
+
+
+def _with_answers(
+    evidence: candidates.Evidence, answers: Mapping[int, Any], annotator: str
+) -> candidates.Evidence:
+    """Votes with those of an annotator, by place."""
+    if not isinstance(evidence, candidates.Votes):
+        raise ValueError(
+            f"{argument('annotator')} is for votes, and the labels are none; leave it "
+            f"out, so that {argument('corrections')} are true labels."
+        )
+    return evidence.with_answers(answers, annotator)
 
 
 def _read_miss_rate(

@@ -65,6 +65,8 @@ class Disambiguation:
         Numbers of these rows in the table; None if all rows of the table had labels.
     annotators : Annotators or None
         With votes: ``name``, ``accuracy`` and ``n_votes`` of the annotators.
+    n_votes : ndarray of int, shape (n_samples,), or None
+        With votes: number of votes of each row.
     read_as : str
         How the label columns of a table were read, such as ``3 raters, 2 labels: 0,
         1``.
@@ -94,6 +96,7 @@ class Disambiguation:
     reasons: Callable[..., list[Reasons]] = field(repr=False, compare=False)
     rows: Indices | None = None
     annotators: Annotators | None = None
+    n_votes: Indices | None = None
     read_as: str = ""
     bags: NDArray[Any] | None = None
     quality: GoldQuality | None = None

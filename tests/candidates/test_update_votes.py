@@ -64,3 +64,27 @@ def test_halves_share_no_annotator():
     assert len(first) == len(second) == 4
     assert first.known.tolist() == second.known.tolist() == [-1, -1, 1, -1]
     assert second.candidates[3].all()  # nobody of these voted on it
+
+
+def test_answers_of_one_more_annotator_keep_the_order_of_rows():
+    """Rows in any order, a new annotator and one who voted before."""
+    votes = from_votes(
+        [0, 0, 1, 2], ["ann", "bob", "ann", "bob"], ["cat", "dog", "dog", "cat"]
+    )[[2, 0, 1]]
+    more = votes.with_answers({0: "dog", 2: "cat"}, "abe").with_known({1: "cat"})
+    assert more.rows.tolist() == [2, 0, 1]
+    assert more.table.counts.tolist() == [[1, 1], [1, 1], [1, 1]]
+    assert more.annotators.tolist() == ["abe", "ann", "bob"]
+    assert more.confidence()[1].tolist() == [1, 0]
+    frame = sorted(more.with_answers({1: "dog"}, "bob").to_frame().values.tolist())
+    assert frame == [
+        [0, "ann", "cat"],
+        [0, "bob", "dog"],
+        [0, "bob", "dog"],
+        [1, "abe", "cat"],
+        [1, "ann", "dog"],
+        [2, "abe", "dog"],
+        [2, "bob", "cat"],
+    ]
+    with pytest.raises(ValueError, match="'cow' given for row 0 is not known"):
+        votes.with_answers({0: "cow"}, "abe")

@@ -332,7 +332,7 @@ def test_known_rows_calibrate_and_do_not_train():
         PredictionSets(PLKNN()).fit(X, S, gold=known)
     with pytest.raises(ValueError, match="Pass fewer known labels, or `cv`"):
         model.fit(X, S, gold=Y)
-    with pytest.raises(ValueError, match="pass `gold` to fit"):
+    with pytest.raises(ValueError, match="needs known labels; train with `gold`"):
         PredictionSets(PLKNN()).fit(X, S).calibration_.thresholds(0.9, "gold")
 
 

@@ -135,3 +135,105 @@ def test_rows_of_a_bag_follow_each_other(run, tmp_path, table):
     assert len(table(out)) == 1
     assert "1 rows to label" in text
     assert "You may stop there" not in text
+
+
+@pytest.fixture
+def crowd(tmp_path):
+    """Sixty rows of two features and a cost, and two votes on each but the last six."""
+    rng = np.random.RandomState(0)
+    truth = np.repeat(["cat", "dog"], 30)
+    order = rng.permutation(60)
+    x = rng.randn(60, 2) + 1.5 * (truth == "dog")[:, None]
+    path, votes = tmp_path / "rows.csv", tmp_path / "votes.csv"
+    lines = ["id,x,y,price"]
+    lines += [f"r{i},{x[i, 0]:.3f},{x[i, 1]:.3f},{1 + 4 * (i % 2)}" for i in order]
+    path.write_text("\n".join(lines) + "\n")
+    lines = ["id,annotator,label"]
+    for i in order[:54]:
+        for a in rng.choice(4, 2, replace=False):
+            other = "cat" if truth[i] == "dog" else "dog"
+            lines.append(f"r{i},ann{a},{truth[i] if rng.rand() < 0.75 else other}")
+    votes.write_text("\n".join(lines) + "\n")
+    words = (path, "--votes", votes, "--labels", "id,annotator,label", "--id", "id")
+    return words, {f"r{i}": truth[i] for i in range(60)}
+
+
+def test_another_vote_or_a_first_one(run, crowd, tmp_path, table):
+    """Answers of a further annotator are votes: the same as in the table of votes."""
+    words, truth = crowd
+    out, labels = tmp_path / "to_label.csv", tmp_path / "labels.csv"
+    words = (*words, "--ignore", "price")
+    asked = ("--accuracy", "0.8", "--budget", "20", "--out", out)
+    code, _, error = run("ask", *words, *asked)
+    assert code == 0, error
+    rows = table(out)
+    assert {row["votes"] for row in rows} == {"0", "2"}
+    answers = tmp_path / "answers.csv"
+    lines = [f"{row['row']},{truth[row['row']]}" for row in rows]
+    answers.write_text("row,label\n" + "\n".join(lines) + "\n")
+    told = ("--corrections", answers, "--annotator", "eve")
+    code, _, error = run("disambiguate", *words, *told, "--out", labels)
+    assert code == 0, error
+    with_option = labels.read_text()
+    more = tmp_path / "more.csv"
+    code, _, error = run("ask", *words, *told, "--accuracy", "0.8", "--out", more)
+    assert code == 0, error
+    before = {row["row"]: int(row["votes"]) for row in rows}
+    for row in table(more):
+        if row["row"] in before:
+            assert int(row["votes"]) == before[row["row"]] + 1
+    votes = words[2]
+    lines = [f"{row['row']},eve,{truth[row['row']]}" for row in rows]
+    votes.write_text(votes.read_text() + "\n".join(lines) + "\n")
+    code, _, error = run("disambiguate", *words, "--out", labels)
+    assert code == 0, error
+    assert labels.read_text() == with_option
+    # As true labels they are certain; as votes they are not.
+    code, _, _ = run("disambiguate", *words, *told[:2], "--out", labels)
+    certain = {row["id"]: row for row in table(labels)}
+    assert all(float(certain[row["row"]]["confidence"]) == 1 for row in rows)
+    assert certain != {row["id"]: row for row in csv.DictReader(with_option.split())}
+
+
+def test_what_names_an_annotator(run, crowd, pets, tmp_path, table):
+    words, _ = crowd
+    out, answers = tmp_path / "out.csv", tmp_path / "answers.csv"
+    code, _, error = run("ask", *words, "--annotator", "eve", "--out", out)
+    assert (code, "--annotator needs --corrections" in error) == (2, True)
+    answers.write_text(f"row,label\n{table(pets)[0]['id']},cat\n")
+    given = ("--corrections", answers, "--annotator", "eve", "--out", out)
+    code, _, error = run("disambiguate", pets, *COMMON, *given)
+    assert (code, "--annotator is for votes" in error) == (2, True)
+
+
+def test_rows_have_costs(run, crowd, tmp_path, table):
+    words, _ = crowd
+    out = tmp_path / "to_label.csv"
+    asked = ("--cost", "price", "--out", out, "--json", "--budget")
+    spent = {}
+    for budget in ("2.5", "12"):
+        code, text, error = run("ask", *words, *asked, budget)
+        assert code == 0, error
+        facts, rows = json.loads(text), table(out)
+        costs = [float(row["cost"]) for row in rows]
+        assert facts["cost"] == sum(costs) <= float(budget)
+        assert facts["asked"] == len(costs)
+        spent[budget] = costs
+        rates = [float(r["gain"]) / float(r["cost"]) for r in rows]
+        # Of rows that fit into what is left, the best one is next.
+        assert rates == pytest.approx(sorted(rates, reverse=True), rel=0.1)
+    assert spent["2.5"] == [1, 1]
+    plain = ("--ignore", "price", "--out", out, "--budget")
+    assert run("ask", *words, *plain, "12")[0] == 0
+    assert len(table(out)) == 12
+    for wrong, message in {
+        ("--cost", "none", "--budget", "5"): "--cost: there is no column 'none'",
+        ("--budget", "2.5"): "--budget is a number of rows",
+        ("--cost", "price", "--task", "tags"): "--cost is for single labels",
+    }.items():
+        code, _, error = run("ask", *words, *wrong, "--out", out)
+        assert (code, message in error) == (2, True), error
+    path = words[0]
+    path.write_text(path.read_text().replace(",5\n", ",0\n", 1))
+    code, _, error = run("ask", *words, *asked, "5")
+    assert (code, "is no cost" in error) == (1, True)

@@ -101,7 +101,7 @@ CASES = [
         "add --html FILE",
     ),
     (
-        " of paths; ",
+        "--image is for tables, and ",
         ["disambiguate", *NPZ, "--html", "{page}", "--image", "photo"],
         "leave out --image",
     ),

@@ -8,6 +8,7 @@ from sklearn.datasets import load_wine
 
 from partlearn import PartialClassifier
 from partlearn.candidates import make_candidates
+from partlearn.classification._calibration import probability_sets
 from partlearn.persistence import load_model
 from partlearn.tables import estimate_quality, read_columns
 
@@ -92,6 +93,78 @@ def test_what_cannot_be_calibrated(run, wines):
     other.fit({"x": np.arange(8.0), "c": ["a|b", "b", "a", "b"] * 2})
     with pytest.raises(ValueError, match="is for 3 labels, the model for 2"):
         other.calibrate(scores[0].calibration)
+
+
+def test_calibrators_of_sets(run, wines, table):
+    """--calibrator and --per-class give the sets of Calibration, and what they hold."""
+    folder, truth = wines
+    model, out = folder / "model.partlearn", folder / "out.csv"
+    words = ("train", folder / "train.csv", "--labels", "candidates", "--save", model)
+    code, _, error = run(*words, "--method", "pl-knn", "--gold", "checked")
+    assert code == 0, error
+    apply = ("predict", folder / "new.csv", "--load", model, "--out", out)
+    loaded = load_model(model).estimator
+    columns = read_columns(folder / "new.csv")
+    P = loaded.predict_proba(columns)
+    sizes = {}
+    for calibrator, said in {
+        "all": "of all candidates that a new row would have",
+        "any": "The true label is covered less often",
+        "confidence": "The coverage is approximate",
+        "gold": "calibrated on 40 known labels",
+    }.items():
+        by = ("--coverage", "0.8", "--calibrator", calibrator)
+        code, text, error = run(*apply, *by)
+        assert code == 0, error
+        assert said in text
+        sets = loaded.predict_set(columns, coverage=0.8, calibrator=calibrator)
+        limits = loaded.calibration_.thresholds(0.8, calibrator)
+        np.testing.assert_array_equal(sets, probability_sets(P, limits))
+        texts = ["|".join(loaded.classes_[s]) for s in sets]
+        assert [row["labels"] for row in table(out)] == texts
+        sizes[calibrator] = sets.sum()
+    assert sizes["any"] <= sizes["confidence"] <= sizes["all"]
+    covered = loaded.predict_set(columns, coverage=0.8, calibrator="all")
+    assert covered[np.arange(len(P)), loaded.classes_.searchsorted(truth)].mean() > 0.8
+    code, text, error = run(*apply, "--coverage", "0.8", "--per-class", "--json")
+    assert code == 0, error
+    assert json.loads(text)["calibrator"] == "gold"
+    sets = loaded.predict_set(columns, coverage=0.8, per_class=True)
+    limits = loaded.calibration_.thresholds(0.8, "gold", per_class=True)
+    assert len(set(limits)) == 3
+    np.testing.assert_array_equal(sets, probability_sets(P, limits))
+    # Forty known labels are too few where gold is asked for: every label, and a note.
+    code, text, error = run(*apply, "--coverage", "0.99", "--calibrator", "gold")
+    assert (code, "at least 99 calibration rows" in error) == (0, True)
+    assert all(row["labels"].count("|") == 2 for row in table(out))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--coverage", "90"], "--coverage must lie between 0 and 1"),
+        (["--accuracy", "95"], "--accuracy must lie between 0 and 1"),
+        (["--calibrator", "all"], "--calibrator needs --coverage"),
+        (["--per-class"], "--per-class needs --coverage"),
+        (["--coverage", "0.9", "--calibrator", "none"], "--calibrator must be one of"),
+        (["--coverage", "0.9", "--calibrator", "votes"], "needs votes or weights"),
+        (["--coverage", "0.9", "--calibrator", "gold"], "train with --gold"),
+        (
+            ["--coverage", "0.9", "--calibrator", "any", "--per-class"],
+            "any does not identify the true candidate",
+        ),
+        (["--coverage", "0.9", "--labels", "candidates"], "leave out --labels"),
+    ],
+)
+def test_what_is_wanted_is_checked_before_rows_are_read(run, wines, words, message):
+    folder, _ = wines
+    model = folder / "model.partlearn"
+    options = ("--labels", "candidates", "--method", "pl-knn", "--ignore", "checked")
+    assert run("train", folder / "train.csv", *options, "--save", model)[0] == 0
+    apply = ("predict", folder / "new.csv", "--load", model, "--out")
+    code, _, error = run(*apply, folder / "out.csv", *words)
+    assert (code, message in error) == (2, True), error
+    assert "needs a table like" not in error
 
 
 def test_known_labels_train_and_calibrate(run, wines, table):

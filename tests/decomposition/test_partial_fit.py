@@ -63,6 +63,30 @@ def test_classes_may_be_new():
     assert_same(model, CRISP(use_neighbors=False).fit(X[order], names[order]))
 
 
+def test_sums_over_rows_do_not_determine_the_model():
+    """Rows rotated within their candidate set: equal sums, other components."""
+    rng = np.random.RandomState(0)
+    S = make_candidates(TRUTH, n_false=1, random_state=0)
+    names = S @ [1, 2, 4]
+    rotated = X.copy()
+    for name in np.unique(names):
+        rows = np.flatnonzero(names == name)
+        m = len(rows)
+        # Orthonormal, with the mean of the rows as its first axis: the mean stays.
+        axes, _ = np.linalg.qr(np.column_stack([np.ones(m), rng.randn(m, m - 1)]))
+        turn, _ = np.linalg.qr(rng.randn(m - 1, m - 1))
+        rotated[rows] = axes[:, :1] @ (axes[:, :1].T @ X[rows])
+        rotated[rows] += axes[:, 1:] @ (turn @ (axes[:, 1:].T @ X[rows]))
+        for sums in (np.ones(m), X[rows].T):
+            after = np.ones(m) if sums.ndim == 1 else rotated[rows].T
+            np.testing.assert_allclose(sums @ X[rows], after @ rotated[rows], atol=1e-9)
+    models = [CRISP(use_neighbors=False, relevance=0).fit(x, S) for x in (X, rotated)]
+    first, second = (model.components_ for model in models)
+    assert first.shape != second.shape or np.abs(first - second).max() > 0.01
+    confidences = [model.label_confidence_ for model in models]
+    assert np.abs(confidences[0] - confidences[1]).max() > 0.1
+
+
 def test_fit_starts_anew_and_names_of_columns_stay():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abcd"))

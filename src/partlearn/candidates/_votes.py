@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -255,6 +255,45 @@ class Votes(Evidence):
                 raise ValueError(f"Row {row} is known to have two different labels.")
             joined.known[here] = codes
         return joined
+
+    def with_answers(self, answers: Mapping[int, Any], annotator: Any) -> Self:
+        """Add one vote of an annotator to some of the rows.
+
+        Parameters
+        ----------
+        answers : mapping of int to label
+            Places of rows, and the labels that the annotator gave.
+        annotator : str
+            Name of the annotator, who may have voted before or not.
+
+        Returns
+        -------
+        votes : Votes
+            All votes on the same rows.
+
+        Examples
+        --------
+        >>> from partlearn.candidates import from_votes
+        >>> votes = from_votes([0, 1], ["ann", "ann"], ["cat", "dog"])
+        >>> votes.with_answers({1: "cat"}, "bob")
+        Votes(2 rows, 2 classes, 3 votes of 2 annotators)
+        """
+        t, places = self.table, np.fromiter(answers, dtype=np.intp, count=len(answers))
+        label = self.with_known(answers).known[places]
+        names, code = np.unique(
+            np.append(self.annotators, annotator), return_inverse=True
+        )
+        other = self._copy()
+        other.annotators, other._belief = names, None
+        other.table = VoteTable(
+            np.append(t.row, places),
+            np.append(code[t.annotator], np.full(len(places), code[-1])),
+            np.append(t.label, label),
+            t.n_rows,
+            len(names),
+            t.n_classes,
+        )
+        return other
 
     def halves(self) -> "tuple[Votes, Votes]":
         """Split the votes by two halves of the annotators.

@@ -1,6 +1,8 @@
 """Classifiers that learn from candidate labels."""
 
 from partlearn.classification._calibration import Calibration as Calibration
+from partlearn.classification._calibration import Calibrator as Calibrator
+from partlearn.classification._calibration import check_share as check_share
 from partlearn.classification._candidate_classifier import CandidateClassifier
 from partlearn.classification._cc import CC
 from partlearn.classification._clpl import CLPL

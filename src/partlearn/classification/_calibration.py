@@ -8,9 +8,10 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._arguments import argument
 from partlearn._math.crossfit import log_linear_pool, log_linear_weights
 from partlearn._typing import Array, Mask
-from partlearn.candidates import Evidence, Votes, restrict_confidence
+from partlearn.candidates import Evidence, Votes, restrict_confidence, warn_caller
 from partlearn.metrics import RiskCoverage, risk_coverage_curve
 
 Calibrator = Literal["confidence", "gold", "all", "any", "votes"]
@@ -86,10 +87,9 @@ class Calibration:
         weights = np.asarray(labels.weights, dtype=np.float64)
         return cls(np.clip(P, 0.0, 1.0).astype(np.float64), weights, shares, gold)
 
-    def known_rows(self, coverage: float) -> int:
-        """Count the known rows that calibrate; zero if there are too few."""
-        known = 0 if self.gold is None else int(self.gold.sum())
-        return known if known >= rows_needed(coverage) else 0
+    def known_rows(self) -> int:
+        """Count the rows of known true labels."""
+        return 0 if self.gold is None else int(self.gold.sum())
 
     def confidence(self) -> Array:
         """Estimate the confidence in each candidate of the held-out rows.
@@ -127,15 +127,16 @@ class Calibration:
         if calibrator == "gold":
             if self.gold is None:
                 raise ValueError(
-                    'calibrator="gold" needs known labels; pass `gold` to fit.'
+                    f"{argument('calibrator', 'gold')} needs known labels; train with "
+                    f"{argument('gold')}."
                 )
             true: Array = np.where(self.gold[:, None], self.evidence > 0, 0.0)
             return true
         if calibrator == "votes":
             if self.shares is None:
                 raise ValueError(
-                    'calibrator="votes" needs votes or weights, but the labels are '
-                    'plain candidate sets. Use "confidence" or "all".'
+                    f"{argument('calibrator', 'votes')} needs votes or weights, but "
+                    "the labels are plain candidate sets. Use confidence or all."
                 )
             return self.shares
         S, P = self.evidence > 0, self.probability
@@ -166,6 +167,7 @@ class Calibration:
         thresholds : ndarray of shape (n_classes,)
             Zero if there are too few rows; every label is then in every set.
         """
+        check_calibrator(calibrator, per_class=per_class)
         weights = self.row_weights(calibrator)
         q = weights.shape[1]
         if per_class:
@@ -174,8 +176,20 @@ class Calibration:
         one = conformal_threshold(self.probability.ravel(), weights.ravel(), coverage)
         return np.full(q, one)
 
-    def sets(self, P: NDArray[Any], coverage: float) -> Mask:
-        """Predict sets by "gold" if enough labels are known, otherwise by "confidence".
+    def best_calibrator(self, coverage: float) -> Calibrator:
+        """Return "gold" where enough labels are known, else "confidence"."""
+        enough = self.known_rows() >= rows_needed(coverage)
+        return "gold" if enough else "confidence"
+
+    def sets(
+        self,
+        P: NDArray[Any],
+        coverage: float,
+        calibrator: Calibrator | None = None,
+        *,
+        per_class: bool = False,
+    ) -> Mask:
+        """Predict sets of labels for new rows.
 
         Parameters
         ----------
@@ -183,15 +197,22 @@ class Calibration:
             Probabilities of new rows.
         coverage : float
             Wanted coverage, between 0 and 1.
+        calibrator : {"confidence", "gold", "all", "any", "votes"}, default=None
+            See :class:`PredictionSets`; None is "gold" where enough labels are known,
+            else "confidence".
+        per_class : bool, default=False
+            Whether each class has its own threshold.
 
         Returns
         -------
         sets : ndarray of bool, shape (n_samples, n_classes)
-            Not empty.
+            Not empty. A warning says where too few rows can calibrate.
         """
         check_share(coverage, "coverage")
-        calibrator: Calibrator = "gold" if self.known_rows(coverage) else "confidence"
-        return probability_sets(P, self.thresholds(coverage, calibrator))
+        chosen = calibrator or self.best_calibrator(coverage)
+        thresholds = self.thresholds(coverage, chosen, per_class=per_class)
+        warn_of_few_rows(thresholds, coverage)
+        return probability_sets(P, thresholds)
 
     def is_answered(self, P: NDArray[Any], accuracy: float) -> Mask:
         """Return whether labels of new rows are certain enough for a given accuracy.
@@ -311,7 +332,33 @@ def rows_needed(coverage: float) -> int:
     return int(np.ceil(coverage / (1 - coverage) - ROUNDING))
 
 
+def warn_of_few_rows(thresholds: Array, coverage: float) -> None:
+    """Warn if some labels enter every set because too few rows calibrate."""
+    if (thresholds <= 0).any():
+        needed = rows_needed(coverage)
+        warn_caller(
+            "Some labels are in every set: there are too few calibration rows, or the "
+            "estimator gives true labels a probability of zero. A coverage of "
+            f"{coverage:g} needs at least {needed} calibration rows (of each class "
+            "and subgroup, where these are calibrated separately)."
+        )
+
+
+def check_calibrator(calibrator: str, *, per_class: bool) -> None:
+    """Raise if a calibrator is unknown, or cannot tell the classes of rows apart."""
+    if calibrator not in CALIBRATORS:
+        raise ValueError(
+            f"{argument('calibrator')} must be one of {', '.join(CALIBRATORS)}; got "
+            f"{calibrator!r}."
+        )
+    if per_class and calibrator in ("all", "any"):
+        raise ValueError(
+            f"{argument('per_class')} needs the calibrator confidence, gold or votes: "
+            f"{calibrator} does not identify the true candidate."
+        )
+
+
 def check_share(value: float, name: str) -> None:
     """Raise if a wanted coverage or accuracy is not between 0 and 1."""
     if not 0 < value < 1:
-        raise ValueError(f"`{name}` must lie between 0 and 1; got {value}.")
+        raise ValueError(f"{argument(name)} must lie between 0 and 1; got {value}.")

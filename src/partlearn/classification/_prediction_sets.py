@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-import warnings
 from numbers import Real
 from typing import Any, Self
 
@@ -30,9 +29,10 @@ from partlearn.classification._calibration import (
     CALIBRATORS,
     Calibration,
     Calibrator,
+    check_calibrator,
     check_share,
     probability_sets,
-    rows_needed,
+    warn_of_few_rows,
 )
 from partlearn.classification._pooled_classifier import for_candidates
 from partlearn.model_selection import CandidateKFold
@@ -224,11 +224,7 @@ class PredictionSets(BaseCandidateClassifier):
         self : PredictionSets
             The fitted classifier.
         """
-        if self.per_class and self.calibrator in ("all", "any"):
-            raise ValueError(
-                f'`per_class` needs calibrator="confidence", "gold" or "votes": '
-                f'"{self.calibrator}" does not identify the true candidate.'
-            )
+        check_calibrator(self.calibrator, per_class=self.per_class)
         X, labels = validate_evidence(
             self, X, y, accept_sparse="csr", ensure_min_samples=2
         )
@@ -338,7 +334,7 @@ class PredictionSets(BaseCandidateClassifier):
         wanted = self.coverage if coverage is None else coverage
         thresholds = self.thresholds_ if coverage is None else self._thresholds(wanted)
         if self._parts is None:
-            _warn_of_few_rows(thresholds, wanted)
+            warn_of_few_rows(thresholds, wanted)
             return probability_sets(P, thresholds)
         if subgroups is None:
             raise ValueError("`subgroups` are missing: `fit` was given some.")
@@ -350,7 +346,7 @@ class PredictionSets(BaseCandidateClassifier):
                 f"{', '.join(map(repr, thresholds))}."
             )
         limits = np.array([thresholds[name] for name in names]).reshape(P.shape)
-        _warn_of_few_rows(limits, wanted)
+        warn_of_few_rows(limits, wanted)
         return probability_sets(P, limits)
 
 
@@ -378,19 +374,6 @@ def _apart(known: Mask, groups: Any) -> tuple[Indices, Indices]:
             f"there are {int(train.sum())}. Pass fewer known labels, or `cv`."
         )
     return np.flatnonzero(train), np.flatnonzero(known)
-
-
-def _warn_of_few_rows(thresholds: Array, coverage: float) -> None:
-    if (thresholds <= 0).any():
-        needed = rows_needed(coverage)
-        warnings.warn(
-            "Some labels are in every set: there are too few calibration rows, or the "
-            "estimator gives true labels a probability of zero. A coverage of "
-            f"{coverage:g} needs at least {needed} calibration rows (of each class "
-            "and subgroup, where these are calibrated separately).",
-            UserWarning,
-            stacklevel=3,
-        )
 
 
 def _names(values: ArrayLike, n: int, what: str) -> NDArray[Any]:

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,6 +30,7 @@ def disambiguate(
     image: str | None = None,
     image_folder: Path | None = None,
     corrections: Path | None = None,
+    annotator: str | None = None,
     gold: str | None = None,
     miss_rate: str | None = None,
 ) -> None:
@@ -56,6 +57,9 @@ def disambiguate(
     corrections
         CSV with the columns row and label, as the page saves it. These labels are
         certain.
+    annotator
+        Name of the annotator who gave the corrections: they count as votes, not as true
+        labels.
     gold
         Column with the true labels of a random sample of rows, empty elsewhere. They
         are certain, and give an estimate of the accuracy.
@@ -66,15 +70,23 @@ def disambiguate(
     """
     rate: Any = _input.parse_amount(miss_rate, "--miss-rate")
     output.check(data, options.votes, corrections, html=html)
-    if image is not None:
-        if html is None:
-            raise ValueError("--image is for the page; add --html FILE")
-        options = replace(options, ignore=[*(options.ignore or []), image])
+    if image is not None and html is None:
+        raise ValueError("--image is for the page; add --html FILE")
     with output.open() as writer:
         result, right, contents = labels_of_file(
-            data, options, method, param, corrections, gold=gold, miss_rate=rate
+            data,
+            options,
+            method,
+            param,
+            corrections,
+            annotator,
+            no_features={"image": image},
+            gold=gold,
+            miss_rate=rate,
         )
-        images = None if image is None else _images(contents, image, data, image_folder)
+        images = None
+        if image is not None:
+            images = _images(contents or {}, image, data, image_folder)
         name = (options.id or ["row"])[0]
         columns = (
             result.columns()
@@ -191,7 +203,7 @@ def _headline(result: "Disambiguation", outcome: dict[str, Any]) -> list[str]:
 
 
 def _images(
-    contents: dict[str, Any] | None, column: str, data: Path, folder: Path | None
+    contents: dict[str, Any], column: str, data: Path, folder: Path | None
 ) -> list[Path]:
     """Take the paths of the pictures out of the contents.
 
@@ -200,11 +212,6 @@ def _images(
     from partlearn.io import DataFormatError
 
     folder = data.parent if folder is None else folder
-    if contents is None or column not in contents:
-        raise ValueError(
-            f"--image: {data.name} has no column {column!r} of paths; name one that it "
-            "has, or leave out --image"
-        )
     paths = [folder / str(name) for name in contents.pop(column)]
     root = folder.resolve()
     for row, path in enumerate(paths):
@@ -224,12 +231,18 @@ def labels_of_file(
     method: str,
     param: list[str] | None,
     corrections: Path | None,
+    annotator: str | None = None,
+    *,
+    no_features: Mapping[str, str | None],
     **beside: Any,
 ) -> tuple[Any, Any, dict[str, Any] | None]:
-    """Read labels or tags of a file, its true labels and the contents of its rows."""
+    """Read labels or tags of a file, its true labels and the contents of its rows.
+
+    Columns `no_features`, by the option that names them, are among the contents only.
+    """
     from partlearn import disambiguate as find_labels
     from partlearn.io import read_corrections
-    from partlearn.tables import make_tag_learner
+    from partlearn.tables import check_names, make_tag_learner
 
     params = _input.parse_params(param or [])
     estimator = (
@@ -237,11 +250,21 @@ def labels_of_file(
         if options.several
         else build(method, params, *PARTIAL_LABEL_ROLES, seed=0)
     )
+    if annotator is not None and corrections is None:
+        raise ValueError("--annotator needs --corrections, the answers that it names")
     fixed = None if corrections is None else read_corrections(corrections)
     empty: Literal["drop", "all"] = "drop" if options.several else "all"
     data = _input.read_data(path, options, table=options.several, empty=empty)
     if beside.get("gold") is not None and data.bunch is not None:
         raise ValueError(f"--gold is for tables; {path.name} is not a table")
+    for option, column in no_features.items():
+        if column is not None and data.bunch is None:
+            data.ignored += check_names([column], data.X, option)
+        elif column is not None:
+            raise ValueError(
+                f"--{option} is for tables, and {path.name} is none; leave out "
+                f"--{option}"
+            )
     # What is wrong with the truth is said before the fit, which takes time.
     right: Any = data.true_tags() if options.several else data.true_labels()
     _input.refuse_missing_values(data)
@@ -251,6 +274,7 @@ def labels_of_file(
             data.y,
             method=estimator,
             corrections=fixed,
+            annotator=annotator,
             encoder=data.new_encoder(),
             sep=options.sep,
             bags=data.bags,

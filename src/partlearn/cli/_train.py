@@ -320,6 +320,21 @@ def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, 
     }
 
 
+# What the coverage of sets is worth, by calibrator.
+_GUARANTEES = {
+    "gold": "The coverage is calibrated on {known} known labels. It holds for new rows "
+    "of the same distribution as the training rows.",
+    "confidence": "The coverage is approximate: it relies on the probabilities of the "
+    "model. To guarantee it, train with known labels of a random sample of rows: "
+    "`partlearn train --gold COLUMN`.",
+    "all": "The coverage is that of all candidates that a new row would have. The true "
+    "label is covered at least as often, if it is a candidate; sets are large.",
+    "any": "The coverage is that of at least one candidate that a new row would have. "
+    "The true label is covered less often.",
+    "votes": "The coverage is that of the vote of an annotator drawn at random.",
+}
+
+
 def _plain(score: Any) -> dict[str, Any]:
     """Return the fields of a score; numbers that are NaN become None."""
     given = score._asdict()
@@ -342,6 +357,8 @@ def predict(
     labels: str | None = None,
     bag: str | None = None,
     coverage: float | None = None,
+    calibrator: str | None = None,
+    per_class: bool = False,
     accuracy: float | None = None,
 ) -> None:
     """Label the rows of a table with a saved model.
@@ -367,6 +384,12 @@ def predict(
     coverage
         Add a column labels with a set that contains the true label with this
         probability, such as 0.9. Calibrated on rows held out in training.
+    calibrator
+        What calibrates these sets: gold (known labels), confidence (approximate), all
+        (sets hold all candidates), any (at least one) or votes. By default gold if
+        enough labels were known in training, otherwise confidence.
+    per_class
+        Calibrate the sets for each label by itself.
     accuracy
         Leave labels empty whose expected accuracy is below this, such as 0.95.
         Calibrated on rows held out in training.
@@ -386,6 +409,13 @@ def predict(
             "models of `partlearn train`, `partlearn reduce` and `partlearn select` "
             "apply others with --load"
         )
+    wanted: dict[str, Any] = {
+        "coverage": coverage,
+        "accuracy": accuracy,
+        "calibrator": calibrator,
+        "per_class": per_class,
+    }
+    model.check_wanted(**wanted, given_candidates=labels is not None)
     with _input.applying(load):
         rows = _input.block_rows(
             SIZES.predicted_rows,
@@ -394,14 +424,16 @@ def predict(
             row_width(model),
         )
     unlike = without = in_sets = 0
-    with output.open() as writer, row_progress(data.name, writer) as show:
+    with (
+        _input.notes(),
+        output.open() as writer,
+        row_progress(data.name, writer) as show,
+    ):
         blocks = table_blocks(data, block_rows=rows, progress=show, encoding=encoding)
         whole = [] if bag is None else [read_columns(data, encoding=encoding)]
         for block in whole or blocks:
             with _input.applying(data):
-                columns = model.predictions(
-                    block, labels, bags=bag, coverage=coverage, accuracy=accuracy
-                )
+                columns = model.predictions(block, labels, bags=bag, **wanted)
             if "row" in columns and "row" not in as_names(model.id):
                 columns["row"] = columns["row"] + writer.n_rows
             unlike += int((columns["unlike"] != "").sum())
@@ -424,15 +456,10 @@ def predict(
             f"Sets for a coverage of {coverage:g} hold {in_sets / max(n, 1):.2f} "
             "labels on average."
         )
-        assert model.calibration_ is not None
-        known = model.calibration_.known_rows(coverage)
-        facts["calibrated_on_known"] = known
-        lines.append(
-            f"The coverage is calibrated on {known} known labels. It holds for new "
-            "rows of the same distribution as the training rows."
-            if known
-            else "The coverage is approximate: it relies on the probabilities of the "
-            "model. To guarantee it, train with known labels of a random sample of "
-            "rows: `partlearn train --gold COLUMN`."
-        )
+        calibration = model.calibration_
+        assert calibration is not None
+        by = calibrator or calibration.best_calibrator(coverage)
+        known = calibration.known_rows() if by == "gold" else 0
+        facts |= {"calibrator": by, "calibrated_on_known": known}
+        lines.append(_GUARANTEES[by].format(known=known))
     output.report(facts, *lines)

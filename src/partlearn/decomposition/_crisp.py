@@ -264,8 +264,7 @@ class CRISP(BaseReducer):
         """Add rows and learn from all rows so far.
 
         The model and its model file keep the rows and their labels. The result equals
-        `fit` on the rows of all calls, and takes as long, since new rows change the
-        confidences of old ones.
+        `fit` on the rows of all calls, and takes as long.
 
         Parameters
         ----------
@@ -278,6 +277,14 @@ class CRISP(BaseReducer):
         -------
         self : CRISP
             The fitted reducer.
+
+        Notes
+        -----
+        Sums over the rows, such as :math:`X^T X` and :math:`X^T Y`, would not do
+        instead of the rows. The confidences of old rows change with new ones, and those
+        of a row come from its own features and leverage. Rows of the same candidate set
+        can be rotated among each other so that the sums of each set stay the same, but
+        the components do not.
 
         Examples
         --------

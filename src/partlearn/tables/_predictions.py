@@ -12,7 +12,7 @@ from partlearn._arguments import argument
 from partlearn._extras import import_optional
 from partlearn._typing import Array, Mask
 from partlearn.candidates import bag_confidence, restrict_confidence
-from partlearn.classification import Calibration
+from partlearn.classification import Calibration, Calibrator, check_share
 from partlearn.io import Columns, TagForm, columns_of
 from partlearn.tables._bags import learned_rule, read_bags
 from partlearn.tables._column_kinds import as_names
@@ -70,7 +70,14 @@ class PredictionsMixin:
         share = np.where(gaps.all(axis=0), 1.0, weight @ gaps)[:, None]
         return np.asarray((1 - share) * P + share * self.prior_)
 
-    def predict_set(self, X: Any, *, coverage: float = 0.9) -> Mask:
+    def predict_set(
+        self,
+        X: Any,
+        *,
+        coverage: float = 0.9,
+        calibrator: Calibrator | None = None,
+        per_class: bool = False,
+    ) -> Mask:
         """Return sets of labels that contain the true one with a given probability.
 
         Parameters
@@ -78,10 +85,14 @@ class PredictionsMixin:
         X : table
             As for :meth:`predict_proba`.
         coverage : float, default=0.9
-            Share of sets that shall contain the true label. Approximate, by the
-            calibrator "confidence" of
-            :class:`~partlearn.classification.PredictionSets`, unless enough labels were
-            known in training (`gold`; 9 for a coverage of .9).
+            Share of sets that shall contain the true label.
+        calibrator : {"confidence", "gold", "all", "any", "votes"}, default=None
+            How candidate labels stand for the true ones, as for
+            :class:`~partlearn.classification.PredictionSets`. None is "gold", a
+            guarantee, if enough labels were known in training (`gold`; 9 for a coverage
+            of .9), and otherwise "confidence", which is approximate.
+        per_class : bool, default=False
+            Whether the coverage shall hold for the rows of each true class.
 
         Returns
         -------
@@ -93,7 +104,9 @@ class PredictionsMixin:
         P = self._probabilities(
             self.encoder_.transform(columns), *self.encoder_.unknown(columns)
         )
-        return self._checked_calibration().sets(P, coverage)
+        return self._checked_calibration().sets(
+            P, coverage, calibrator, per_class=per_class
+        )
 
     def calibrate(self, calibration: Calibration) -> Self:
         """Keep probabilities of held-out rows, for prediction sets and thresholds.
@@ -140,33 +153,52 @@ class PredictionsMixin:
             )
         return self.calibration_
 
-    def _calibrated_columns(
+    def check_wanted(
         self,
-        P: Array,
-        labels: NDArray[Any],
-        coverage: float | None,
-        accuracy: float | None,
         *,
-        given_candidates: bool,
-    ) -> dict[str, NDArray[Any]]:
-        """Return the columns that depend on a given coverage or accuracy."""
-        columns: dict[str, NDArray[Any]] = {}
+        coverage: float | None = None,
+        accuracy: float | None = None,
+        calibrator: Calibrator | None = None,
+        per_class: bool = False,
+        given_candidates: bool = False,
+    ) -> Calibration | None:
+        """Raise an error if the held-out rows cannot give what is wanted.
+
+        Parameters
+        ----------
+        coverage, accuracy, calibrator, per_class
+            As for :meth:`predictions`.
+        given_candidates : bool, default=False
+            Whether new rows come with candidates.
+
+        Returns
+        -------
+        calibration : Calibration or None
+            None where neither a coverage nor an accuracy is wanted.
+        """
+        if coverage is None and (calibrator is not None or per_class):
+            name = "per_class" if calibrator is None else "calibrator"
+            raise ValueError(f"{argument(name)} needs {argument('coverage')}.")
         if coverage is None and accuracy is None:
-            return columns
+            return None
+        if self._several:
+            raise ValueError(
+                f"Tags are predicted without {argument('coverage')} and "
+                f"{argument('accuracy')}; leave them out."
+            )
         if given_candidates:
             raise ValueError(
-                "`coverage` and `accuracy` are calibrated for rows without "
-                f"candidates; leave out {argument('labels')}, or both."
+                f"{argument('coverage')} and {argument('accuracy')} are calibrated for "
+                f"rows without candidates; leave out {argument('labels')}, or both."
             )
         calibration = self._checked_calibration()
         if accuracy is not None:
-            sure = calibration.is_answered(P, accuracy)
-            columns["label"] = np.where(sure, labels.astype(object), "")
+            check_share(accuracy, "accuracy")
         if coverage is not None:
-            names = self.classes_.astype(str)
-            texts = ["|".join(names[row]) for row in calibration.sets(P, coverage)]
-            columns["labels"] = np.array(texts, dtype=object)
-        return columns
+            check_share(coverage, "coverage")
+            chosen = calibrator or calibration.best_calibrator(coverage)
+            calibration.thresholds(coverage, chosen, per_class=per_class)
+        return calibration
 
     def predictions(
         self,
@@ -176,6 +208,8 @@ class PredictionsMixin:
         bags: Any = None,
         coverage: float | None = None,
         accuracy: float | None = None,
+        calibrator: Calibrator | None = None,
+        per_class: bool = False,
     ) -> dict[str, NDArray[Any]]:
         """Return labels, probabilities and remarks for each row, as columns.
 
@@ -195,6 +229,8 @@ class PredictionsMixin:
         accuracy : float, default=None
             Accuracy that the labels shall have. Rows whose probability is too low for
             it get an empty label.
+        calibrator, per_class
+            As for :meth:`predict_set`; with `coverage`.
 
         Returns
         -------
@@ -207,16 +243,22 @@ class PredictionsMixin:
             most likely ones.
         """
         check_is_fitted(self)
+        calibration = self.check_wanted(
+            coverage=coverage,
+            accuracy=accuracy,
+            calibrator=calibrator,
+            per_class=per_class,
+            given_candidates=y is not None,
+        )
         columns = columns_of(X)
         Z = self.encoder_.transform(columns)
         missing, unread = self.encoder_.unknown(columns)
         strange: dict[int, str] = {}
         if self._several:
-            if y is not None or bags is not None or coverage or accuracy:
+            if y is not None or bags is not None:
                 raise ValueError(
-                    f"Tags are predicted without {argument('labels')}, "
-                    f"{argument('bags')}, `coverage` and "
-                    "`accuracy`; leave them out."
+                    f"Tags are predicted without {argument('labels')} and "
+                    f"{argument('bags')}; leave them out."
                 )
             form = getattr(self, "tag_form_", None)
             told = told_tags(self.estimator_, Z, self.classes_, form)
@@ -227,9 +269,14 @@ class PredictionsMixin:
             elif bags is not None:
                 raise ValueError("`bags` needs `y`, the lists of the bags.")
             told = self._told_labels(P)
-            told |= self._calibrated_columns(
-                P, told["label"], coverage, accuracy, given_candidates=y is not None
-            )
+            if calibration is not None and accuracy is not None:
+                sure = calibration.is_answered(P, accuracy)
+                told["label"] = np.where(sure, told["label"].astype(object), "")
+            if calibration is not None and coverage is not None:
+                sets = calibration.sets(P, coverage, calibrator, per_class=per_class)
+                classes = self.classes_.astype(str)
+                texts = ["|".join(classes[row]) for row in sets]
+                told["labels"] = np.array(texts, dtype=object)
         told["unlike"] = self._unlike(columns, Z, missing, unread, strange)
         names = [name for name in as_names(self.id) if name in columns]
         rows = np.arange(len(Z))
