@@ -21,6 +21,32 @@ def test_free_text():
 
 
 @pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Not a bug", None),
+        ("It isn't really a **bug**.", None),
+        ("This isn\u2019t a bug", None),
+        ("neither bug nor question", None),
+        ("no bug here", None),
+        ("non-bug", None),
+        ("It's a bug, not a question", "bug"),
+        ("No, it is a bug", "bug"),
+        ("I do not think that anybody would call it a bug", "bug"),  # too far away
+        ("a note on a bug", "bug"),
+    ],
+)
+def test_denied_labels_are_not_mentioned(text, label):
+    assert match_labels([text], ["bug", "question"]).tolist() == [label]
+
+
+def test_denials_may_be_labels():
+    texts = ["no", "No, thanks", "I think no.", "yes", "not yes", "no yes"]
+    assert match_labels(texts, ["yes", "no"]).tolist() == [
+        "no", "no", "no", "yes", None, "no",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
     ("classes", "aliases", "message"),
     [
         (["a", "A"], None, "differ by more than case"),

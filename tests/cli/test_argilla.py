@@ -26,7 +26,7 @@ def records():
             {
                 "id": f"r{i}",
                 "fields": {"text": text},
-                "metadata": {"source": "zoo"},
+                "metadata": {"words": len(text.split()), "text": "no field"},
                 "suggestions": {},
                 "responses": {"kind": given},
                 "vectors": {},
@@ -51,7 +51,9 @@ def test_there_and_back(run, source, tmp_path, table):
     code, _, error = run("data", "convert", source, middle)
     assert code == 0, error
     lines = table(middle)
-    assert list(lines[0]) == ["id", "text", "u-1", "u-2", "u-3"]
+    assert list(lines[0]) == ["id", "text", "words", "u-1", "u-2", "u-3"]
+    assert [line["text"] for line in lines] == WORDS  # fields come before metadata
+    assert [line["words"] for line in lines[:6]] == ["2"] * 5 + ["1"]
     assert [line["u-1"] for line in lines[4:8]] == ["cat", "", "", "dog"]
     words = ("--labels", "u-1,u-2,u-3", "--id", "id", "--text", "text")
     code, _, error = run(
@@ -99,6 +101,8 @@ def test_several_labels_questions_and_faults(tmp_path):
     write({"tags": [{"value": ["x", "y"], "user_id": "u"}]})
     read = read_argilla(path)
     assert read.annotator_columns()["u"].tolist() == ["x|y"]
+    write({"tags": [{"value": "x"}]}, metadata=[1])
+    assert list(read_argilla(path).columns) == ["text"]
     assert read.ids.tolist() == ["0"]
     write({"one": [{"value": "x"}], "two": [{"value": 3}]})
     with pytest.raises(AmbiguousDataError, match="several questions: one, two"):

@@ -224,6 +224,6 @@ def test_wrong_labels_are_ranked(run, tmp_path, table):
     assert code == 2
     assert "--miss-rate must be a number, a share like 15%, or auto" in err
     _, _, err = run(*words, "--miss-rate", "auto", "--task", "tags")
-    assert "Tags come without --bag, --gold and --miss-rate; leave them out" in err
+    assert "Tags come without --bag, --gold, --miss-rate and --annotator" in err
     _, _, err = run(*words, "--gold", "name", "--task", "tags")
-    assert "Tags come without --bag, --gold and --miss-rate" in err
+    assert "Tags come without --bag, --gold, --miss-rate and --annotator" in err

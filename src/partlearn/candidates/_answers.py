@@ -14,6 +14,12 @@ from partlearn.candidates._forms import matrix_of_mappings
 from partlearn.candidates._messages import is_missing
 
 _PUNCTUATION = " .,;:!?\"'`*()[]{}<>_-"
+# Words that deny the label after them, with at most two words between.
+_DENIED = re.compile(
+    r"(?<!\w)(?:not|no|never|neither|nor|without|cannot|non|\w+n['\u2019]t)[\s-]+"
+    r"(?:[\w'\u2019]+\s+){0,2}[\"'`*(\[]*$"
+)
+_BEFORE = 80  # characters in which they are sought
 
 
 def match_labels(
@@ -38,12 +44,13 @@ def match_labels(
     labels : ndarray of objects, shape (n_texts,)
         The label that is the whole answer, or else the only one that the answer
         mentions as a word; None where it mentions none or several. Case and
-        punctuation around words do not count.
+        punctuation around words do not count. A label after an English denial, as in
+        "not a cat" or "isn't really a cat", is not mentioned.
 
     Examples
     --------
     >>> from partlearn.candidates import match_labels
-    >>> texts = ["Cat.", "This is a dog!", "cat or dog", "a catalog", "Kitten"]
+    >>> texts = ["Cat.", "This is a dog!", "cat or dog", "not a dog", "Kitten"]
     >>> match_labels(texts, ["cat", "dog"], aliases={"kitten": "cat"}).tolist()
     ['cat', 'dog', None, None, 'cat']
     """
@@ -64,7 +71,13 @@ def match_labels(
         if is_missing(text):
             continue
         plain = _plain(text)
-        mentioned = {words[match] for match in pattern.findall(plain)}
+        mentioned = {
+            words[match[0]]
+            for match in pattern.finditer(plain)
+            if not _DENIED.search(
+                plain[max(match.start() - _BEFORE, 0) : match.start()]
+            )
+        }
         if plain in words:
             labels[i] = words[plain]
         elif len(mentioned) == 1:

@@ -58,7 +58,7 @@ class PredictionSets(BaseCandidateClassifier):
 
         - "confidence": each candidate counts by its estimated probability. Small sets.
           The coverage is approximate: it is as good as these probabilities, and was
-          .85 instead of .9 where false labels come with certain true ones.
+          .87 instead of .9 where false labels come with certain true ones.
         - "gold": true labels of a random sample of rows, the `gold` of :meth:`fit`.
           These rows calibrate, the others train. A guarantee for the true label, with
           small sets. A coverage of .9 needs at least 9 known labels.

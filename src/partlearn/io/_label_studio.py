@@ -62,7 +62,7 @@ class LabelStudioTasks:
     skipped: Mask
     votes: Votes
 
-    _fields: ClassVar = "data"
+    _fields: ClassVar = ("data",)
 
     def annotator_columns(self) -> dict[str, NDArray[Any]]:
         """Return the choices as one column per annotator.
@@ -141,10 +141,10 @@ class ArgillaRecords(LabelStudioTasks):
     """Records exported from an Argilla dataset by ``dataset.records.to_json``.
 
     The attributes are as for Label Studio. `control` is the question, `columns` are the
-    fields, and predictions are written as suggestions.
+    fields and metadata, and predictions are written as suggestions.
     """
 
-    _fields: ClassVar = "fields"
+    _fields: ClassVar = ("fields", "metadata")
 
     def _predict(
         self, task: dict[str, Any], label: str, score: float, model: str
@@ -223,7 +223,9 @@ def read_argilla(
     Returns
     -------
     records : LabelStudioTasks
-        Responses, fields and the records. Discarded responses and drafts are left out.
+        Responses, fields, metadata and the records. Responses whose ``status`` is
+        discarded or draft are left out. Argilla does not write the status of responses:
+        without it, each response is a vote.
     """
     path = Path(path)
     records = read_json(path)
@@ -354,12 +356,22 @@ def _with_votes(
     votes = from_votes(rows, annotators, labels, n_rows=len(tasks), empty="drop")
     skipped = np.ones(len(tasks), dtype=bool)
     skipped[votes.rows] = False
-    cells = [task[kind._fields] for task in tasks]
+    cells = [_data_of(task, kind._fields) for task in tasks]
     columns = {}
     for key in dict.fromkeys(key for cell in cells for key in cell):
         columns[key] = np.full(len(cells), None, dtype=object)
         columns[key][:] = [nested_as_json(cell.get(key)) for cell in cells]
     return kind(tasks, names[0], kinds[0], np.array(ids), columns, skipped, votes)
+
+
+def _data_of(task: dict[str, Any], parts: tuple[str, ...]) -> dict[str, Any]:
+    """Return the entries of several parts of a task; of equal names, the first."""
+    data: dict[str, Any] = {}
+    for part in parts:
+        found = task.get(part)
+        for name, value in found.items() if isinstance(found, dict) else ():
+            data.setdefault(name, value)
+    return data
 
 
 def _in_cell(labels: list[str]) -> str:
