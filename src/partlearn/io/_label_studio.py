@@ -62,7 +62,7 @@ class LabelStudioTasks:
     skipped: Mask
     votes: Votes
 
-    _fields: ClassVar = ("data",)
+    _fields: ClassVar[tuple[str, ...]] = ("data",)
 
     def annotator_columns(self) -> dict[str, NDArray[Any]]:
         """Return the choices as one column per annotator.
@@ -144,7 +144,7 @@ class ArgillaRecords(LabelStudioTasks):
     fields and metadata, and predictions are written as suggestions.
     """
 
-    _fields: ClassVar = ("fields", "metadata")
+    _fields: ClassVar[tuple[str, ...]] = ("fields", "metadata")
 
     def _predict(
         self, task: dict[str, Any], label: str, score: float, model: str
