@@ -5,6 +5,7 @@ import io
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tracemalloc
@@ -13,6 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from partlearn.benchmark import (
@@ -26,6 +29,7 @@ from partlearn.benchmark import (
 from partlearn.benchmark._records import Record
 from partlearn.benchmark._store import _sealed, file_digest
 from partlearn.io import DataError
+from partlearn.report import summarize
 
 KEY = "0123456789abcdef0123"
 JOB, REDUCTION = f"jobs/{KEY}", f"reductions/{KEY}"
@@ -427,6 +431,111 @@ def test_a_plan_with_other_fields_is_of_another_version(tmp_path):
     store.write_json("run.json", run)
     with pytest.raises(DamagedStoreError, match=r"not of this version .*'n_planets'"):
         load_run(tmp_path)
+
+
+def _crafted(finished, folder, edits):
+    """Copy a run with other content, and with digests that are right."""
+    shutil.copytree(finished, folder)
+    store = Store(folder)
+    content = {name: store.read_json(name) for name in ("plan.json", "run.json")}
+    table = next(folder.glob("results.parquet"))
+    for name, edit in edits.items():
+        if name in content:
+            edit(content[name])
+        else:
+            pq.write_table(edit(pq.read_table(table)), table)
+    store.write_json("plan.json", content["plan.json"])
+    files = {f: file_digest(folder / f) for f in content["run.json"].get("files", ())}
+    if files:
+        content["run.json"]["files"] = files
+    store.write_json("run.json", content["run.json"])
+    return folder
+
+
+def _without(*path):
+    def edit(content):
+        for key in path[:-1]:
+            content = content[key]
+        del content[path[-1]]
+
+    return edit
+
+
+def _with(value, *path):
+    def edit(content):
+        for key in path[:-1]:
+            content = content[key]
+        content[path[-1]] = value
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "said"),
+    [
+        ("run.json", _without("absent"), "lacks the field 'absent'"),
+        ("run.json", _without("files"), "lacks the field 'files'"),
+        ("run.json", _with([1], "absent"), r"`run.absent\[0\]` is no table"),
+        ("run.json", _with([{"a": "b"}], "absent"), "unknown field 'a'"),
+        ("run.json", _with(None, "data"), "`run.data` is not of the type"),
+        ("run.json", _without("data", 0, "classes"), "lacks the field 'classes'"),
+        ("run.json", _with(10**400, "facts", "n_jobs"), "`run.facts.n_jobs` is not"),
+        ("run.json", _with(1e999, "facts", "work_time"), "work_time` is not"),
+        ("run.json", _with({"x": [1]}, "facts", "versions"), "versions` is not|.x` is"),
+        ("plan.json", _with("x", "folds"), "`plan.folds` is not of the type int"),
+        ("plan.json", _with(-1, "folds"), "no sound plan"),
+        ("plan.json", _with([None], "metrics"), "`plan.metrics"),
+        ("plan.json", _with([], "metrics"), "no sound plan"),
+        ("plan.json", _with(["x"], "protocols"), "no sound plan"),
+        ("plan.json", _with({"a": "x"}, "published"), "no sound plan"),
+        ("plan.json", _with([{"name": 1}], "data"), r"`plan.data\[0\]`"),
+        ("plan.json", _with([1], "reducers"), r"`plan.reducers\[0\]` is no table"),
+        ("plan.json", _with({"a": []}, "learners", 0, "name"), "is not of the type"),
+    ],
+)
+def test_crafted_facts_and_plans_are_refused(finished, tmp_path, name, edit, said):
+    """Their digests are right; they once ended in a traceback of the report."""
+    folder = _crafted(finished, tmp_path / "run", {name: edit})
+    with pytest.raises(DamagedStoreError, match=said) as caught:
+        load_run(folder)
+    assert name in str(caught.value)
+
+
+def _column(name, make):
+    def edit(table):
+        place = table.schema.get_field_index(name)
+        return table.set_column(place, name, make(table.num_rows))
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda table: table.drop_columns(["id"]), "columns are not those of a run"),
+        (_column("r", lambda n: pa.array([[1]] * n)), "hold other values"),
+        (_column("fold", lambda n: pa.array(["x"] * n)), "hold other values"),
+        (_column("draw", lambda n: pa.nulls(n, pa.int64())), "hold other values"),
+        (_column("reducer", lambda n: pa.nulls(n, pa.string())), "do not fit together"),
+    ],
+)
+def test_crafted_tables_are_refused(finished, tmp_path, edit, said):
+    folder = _crafted(finished, tmp_path / "run", {"results": edit})
+    with pytest.raises(DamagedStoreError, match=said):
+        summarize(folder)
+
+
+def test_crafted_arrays_are_refused(finished, tmp_path):
+    """Rows of a reduction that the data do not have."""
+    folder = _crafted(finished, tmp_path / "run", {})
+    store = Store(folder)
+    for path in (folder / "reductions").glob("*.json"):
+        name = f"reductions/{path.stem}"
+        record = store.get(name)
+        rows = {"rows": np.asarray(record.arrays["rows"]) + 10**6}
+        store.put(name, replace(record, arrays={**record.arrays, **rows}))
+    with pytest.raises(DamagedStoreError, match=r"do not fit together \(IndexError"):
+        summarize(folder)
 
 
 def test_tables_are_csv_without_pyarrow(finished, tmp_path, monkeypatch):

@@ -15,6 +15,7 @@ from partlearn.io import (
     DataFormatError,
     DataLimitError,
     Limits,
+    TableWriter,
     read,
     table_blocks,
 )
@@ -232,3 +233,22 @@ def test_damaged_zip_is_a_data_error(place, tmp_path):
     path.write_bytes(data)
     with pytest.raises(DataFormatError, match="the archive cannot be read"):
         read(path)
+
+
+def test_many_columns_are_not_compared_with_each_other(tmp_path):
+    """A small file of tasks may have a hundred thousand keys."""
+    compared = 0
+
+    class Name(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            nonlocal compared
+            compared += 1
+            return str(self) == str(other)
+
+    columns = {Name(f"x{i}"): [1] for i in range(2000)}
+    with TableWriter(tmp_path / "a.csv") as writer:
+        writer.write(columns)
+        writer.write({Name(name): cells for name, cells in columns.items()})
+    assert compared < 10 * len(columns)

@@ -8,7 +8,7 @@ from partlearn.benchmark._engines import (
     make_engine,
 )
 from partlearn.benchmark._isolated import EngineLostError
-from partlearn.benchmark._load import Run, load_run
+from partlearn.benchmark._load import Run, fitting, load_run
 from partlearn.benchmark._methods import find_class
 from partlearn.benchmark._paired import (
     Comparison,

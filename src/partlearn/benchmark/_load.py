@@ -6,12 +6,12 @@ import csv
 import io
 import os
 import platform
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from partlearn._extras import import_optional
 from partlearn._version import __version__
@@ -26,7 +26,8 @@ from partlearn.benchmark._store import (
     file_digest,
     is_run_file,
 )
-from partlearn.io import Budget, atomic_write, table_blocks
+from partlearn.benchmark._typed import as_declared
+from partlearn.io import Budget, DataError, atomic_write, table_blocks
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -51,6 +52,65 @@ VALUE = 64  # bytes of a value in a frame
 RUN_FORMAT = "partlearn-run/3"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib", "numba", "distributed")
 _FROM_PLAN = ("protocols", "folds", "fold_seed", "seed", "time_limit", "memory_limit")
+_PLANS = {"multilabel": _plan.MultilabelPlan, "tuned": _plan.TunedPlan}
+
+
+class _Facts(TypedDict):
+    """Content of `run_facts`."""
+
+    partlearn: str
+    sources: str
+    python: str
+    versions: dict[str, str]
+    system: str
+    cores: int | None
+    engine: str
+    workers: int | None
+    threads_per_job: int
+    protocols: list[str]
+    folds: int
+    fold_seed: int
+    seed: int
+    time_limit: float | None
+    memory_limit: int | None
+    wall_time: float
+    work_time: float
+    n_jobs: int
+    n_executed: int
+    n_failed: int
+
+
+class _DataFacts(TypedDict):
+    """What a task says of a data set."""
+
+    name: str
+    n_samples: int
+    n_features: int
+    classes: list[str]
+    noise_seed: int | None
+    fingerprint: str
+    mean_labels: float
+    r: list[float]
+    noise: str
+
+
+class _AbsentFacts(TypedDict):
+    """What is said of a data set without a file."""
+
+    name: str
+    source: str
+    file: str
+    reason: str
+
+
+class _RunFile(TypedDict):
+    """Content of ``run.json``."""
+
+    format: str
+    facts: _Facts
+    data: list[_DataFacts]
+    absent: list[_AbsentFacts]
+    files: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -190,9 +250,19 @@ def _read(pd: Any, path: Path) -> "DataFrame":
         frame = pd.concat(blocks, ignore_index=True)
     else:
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        for name, kind in COLUMNS.items():
-            if kind != "string":  # with all digits, which pandas may round
-                frame[name] = [float(text or "nan") for text in frame[name]]
+    if list(frame.columns) != list(COLUMNS):
+        raise DamagedStoreError("its columns are not those of a run", path=path)
+    try:
+        return _with_kinds(frame)
+    except (TypeError, ValueError):
+        raise DamagedStoreError("its columns hold other values", path=path) from None
+
+
+def _with_kinds(frame: "DataFrame") -> "DataFrame":
+    for name, kind in COLUMNS.items():
+        if kind != "string" and frame[name].dtype.kind not in "iufb":
+            # Text of a CSV file with all digits, which pandas may round.
+            frame[name] = [float(text or "nan") for text in frame[name]]
     texts = [name for name, kind in COLUMNS.items() if kind == "string"]
     kinds = dict.fromkeys(texts, "str")  # the reader of tables may give categories
     kinds |= {"draw": "int64", "fold": "int64", "noise_seed": "float64"}
@@ -335,6 +405,7 @@ def load_run(folder: str | Path) -> Run:
         raise DamagedStoreError(
             f"its format is {run.get('format')!r}, not {RUN_FORMAT!r}", path=folder
         )
+    run = _declared(_RunFile, run, folder / "run.json")
     for name, digest in run["files"].items():
         path = folder / name
         if not is_run_file(folder, path) or not path.is_file():
@@ -342,26 +413,54 @@ def load_run(folder: str | Path) -> Run:
         if file_digest(path) != digest:
             raise DamagedStoreError("changed since the run wrote it", path=path)
     store.read_json("splits.json")
-    try:
-        read = _read_plan(plan)
-    except TypeError as error:
-        what = f"its plan is not of this version of partlearn ({error})"
-        raise DamagedStoreError(what, path=folder) from None
+    kind = _PLANS.get(str(plan.get("task")), _plan.Plan)
+    read = _declared(kind, plan, folder / "plan.json")
+    known = _plan.CURVE_METRICS if read.task == "multilabel" else _plan.METRICS
+    if not (
+        _some_of(read.metrics, known)
+        and _some_of(read.protocols, _plan.PROTOCOLS)
+        and read.folds >= 2
+        and read.published.keys() in (set(), {"paper", "table"})
+    ):
+        raise DamagedStoreError("it is no sound plan", path=folder / "plan.json")
     return _run(folder, read, run)
 
 
-def _with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace the lists of JSON by tuples."""
-    return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+def _declared(kind: Any, content: Any, path: Path) -> Any:
+    try:
+        return as_declared(kind, content, path.stem)
+    except ValueError as error:
+        what = f"not of this version of partlearn ({error})"
+        raise DamagedStoreError(what, path=path) from None
 
 
-def _read_plan(content: Mapping[str, Any]) -> _plan.Plan:
-    values = _with_tuples(content)
-    values["data"] = tuple(
-        _plan.DataSpec(**_with_tuples(item)) for item in content["data"]
-    )
-    for key in ("reducers", "learners", "classifiers"):
-        if key in content:
-            values[key] = tuple(_plan.MethodSpec(**item) for item in content[key])
-    kinds = {"multilabel": _plan.MultilabelPlan, "tuned": _plan.TunedPlan}
-    return kinds.get(content["task"], _plan.Plan)(**values)
+def _some_of(given: Sequence[str], known: Sequence[str]) -> bool:
+    return len(given) > 0 and set(given) <= set(known)
+
+
+@contextmanager
+def fitting(folder: Path) -> Iterator[None]:
+    """Name the folder of a run if its files are sound but do not fit together.
+
+    Anybody can write files whose digests are right: the jobs in a table may be none of
+    the plan, and arrays may have other rows than the data.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the run.
+
+    Raises
+    ------
+    DamagedStoreError
+        Instead of the error that using the files raised.
+    """
+    try:
+        yield
+    except (DataError, _plan.PlanError):
+        raise
+    except (
+        ArithmeticError, AttributeError, LookupError, TypeError, ValueError
+    ) as error:  # fmt: skip
+        what = f"its files do not fit together ({type(error).__name__}: {error})"
+        raise DamagedStoreError(what, path=folder) from error

@@ -57,7 +57,7 @@ class TableWriter(ExitStack):
         self.safe_csv = safe_csv
         self.n_rows = 0
         self._writer: Any = None
-        self._names: list[str] = []
+        self._names: dict[str, None] = {}  # in their order; found without a search
         super().__init__()
 
     def __enter__(self) -> Self:
@@ -71,7 +71,7 @@ class TableWriter(ExitStack):
 
     def write(self, columns: dict[str, Any]) -> None:
         """Append rows; every block has the same columns."""
-        self._names = self._names or list(columns)
+        self._names = self._names or dict.fromkeys(columns)
         if late := [name for name in columns if name not in self._names]:
             raise DataFormatError(
                 f"column {late[0]!r} is not in the rows before",

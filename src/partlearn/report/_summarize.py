@@ -20,6 +20,7 @@ from partlearn.benchmark import (
     MethodSpec,
     Run,
     Store,
+    fitting,
     load_run,
     scores_of,
 )
@@ -155,6 +156,11 @@ def summarize(folder: str | Path) -> Summary:
     ('demo-quick', 'none')
     """
     run = load_run(folder)
+    with fitting(run.folder):
+        return _summary(run)
+
+
+def _summary(run: Run) -> Summary:
     frame = run.frame()
     scores = scores_of(run.plan, frame)
     plan, many = run.plan, run.multilabel
