@@ -21,7 +21,6 @@ from partlearn._math.blocks import lazy_rows
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import (
     HasMethods,
-    Interval,
     StrOptions,
     fit_context,
     num_samples,
@@ -157,7 +156,6 @@ class CandidateClassifier(BaseCandidateClassifier):
         "estimator": [HasMethods(["fit"]), None],
         "cross_fit": ["boolean", StrOptions({"oob"})],
         "cv": ["cv_object"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
     # Folds are drawn over the rows, filed under the first of equally rare labels; the
     # default forest draws columns.

@@ -4,7 +4,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -95,7 +95,6 @@ class LinearSVM(BaseLinearScorer):
 
     _parameter_constraints = PARAMETERS | {
         "C": ["array-like", Interval(Real, 0, None, closed="neither")],
-        "cv": [Interval(Integral, 2, None, closed="left")],
     }
     threshold_ = 0.0
     _order_matters = ("rows",)  # the inner folds are drawn by row number
