@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from partlearn import PartialClassifier, disambiguate
 from partlearn.candidates import (
+    bag_confidence,
     check_evidence,
     equal_neighbors,
     from_votes,
@@ -260,6 +261,41 @@ def test_new_lists_may_hold_unknown_labels(pages):
     assert label[0] == "1"
     plain = model.predictions(new)["label"]
     assert label[1:].tolist() == plain[1:].tolist()
+
+
+def test_new_lists_may_hold_few_labels(pages):
+    features = pages.drop(columns="truth")
+    model = PartialClassifier(MODEL, labels="digits", bags="page").fit(features)
+    one = model.predictions(features[:1].assign(digits="7"), "digits", bags="page")
+    assert one["label"].tolist() == ["7"]
+    none = features[:5].assign(digits="")
+    found = model.predictions(none, "digits", bags="page")
+    plain = model.predictions(none)
+    assert found["probability"].tolist() == plain["probability"].tolist()
+
+
+def test_new_captions_are_read_as_those_of_training(pages):
+    """Two annotators' captions: a label counts by the share of them who list it."""
+    table = pages.drop(columns="truth").rename(columns={"digits": "ann"})
+    lists = table["ann"].str.split("|")
+    table["bob"] = ["|".join(labels[: max(1, len(labels) - 1)]) for labels in lists]
+    given = {"raters": ["ann", "bob"], "bags": "page"}
+    model = PartialClassifier(MODEL, **given).fit(table[:360])
+    new = table[360:366].reset_index(drop=True)
+    found = model.predictions(new, "ann,bob", bags="page")
+    same = model.predictions(new, ["ann", "bob"], bags="page")
+    assert found["probability"].tolist() == same["probability"].tolist()
+    W = np.zeros((6, len(model.classes_)))
+    for column in ("ann", "bob"):
+        for i, text in enumerate(new[column]):
+            W[i, np.isin(model.classes_, text.split("|"))] += 0.5
+    P = model.predict_proba(new) * W
+    rule = {"rule": "cover", "stray": model.estimator_.stray_rate_}
+    expected = bag_confidence(P, new["page"].tolist(), W > 0, **rule)
+    assert found["probability"] == pytest.approx(expected.max(axis=1))
+    # One label in each column of six rows: no form but that of training is certain.
+    few = new.assign(ann="1", bob="2")
+    assert set(model.predictions(few, "ann,bob")["label"]) <= {"1", "2"}
 
 
 def test_quality_is_estimated_on_whole_bags(pages, monkeypatch):

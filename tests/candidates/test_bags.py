@@ -193,6 +193,7 @@ def test_a_rule_keeps_its_rate_between_calls():
 def test_codes_of_bags():
     assert bag_codes(np.array([7, 3, 7]), 3).tolist() == [0, 1, 0]
     assert bag_codes(["x", "", "", "x", float("nan")], 5).tolist() == [0, 1, 2, 0, 3]
+    assert bag_codes([" ", "x", " "], 3).tolist() == [0, 1, 2]
     assert bag_codes((3.5, 2.5, 3.5), 3).tolist() == [0, 1, 0]
     with pytest.raises(ValueError, match="must hold 3 values, one per row; got 2"):
         bag_codes([1, 2], 3)

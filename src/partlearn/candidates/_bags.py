@@ -93,7 +93,8 @@ def named_codes(names: Any, m: int, what: str) -> tuple[Indices, Mask]:
             raise TypeError(
                 f"{argument(what)} must be one column; row {i} has {value!r}."
             )
-        named[i] = not (is_missing(value) or value == "")
+        text = value.strip() if isinstance(value, str) else value
+        named[i] = not (is_missing(value) or text == "")
         if named[i] and isinstance(value, Real) and str(value) in texts:
             raise ValueError(
                 f"{argument(what)} names {value} as a number (row {i}) and as text; "

@@ -377,7 +377,8 @@ def predict(
         Encoding of a table of text, such as latin-1 or gbk.
     labels
         Column with the candidates of the new rows, such as the names in a caption. Each
-        label is one of them.
+        label is one of them. Several columns, separated by commas, are read as in
+        training.
     bag
         Column of bags, whose rows share the list in --labels. runs: each run of rows
         with equal sets is a bag. All rows are read at once.

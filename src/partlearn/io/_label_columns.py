@@ -53,6 +53,7 @@ def label_evidence(
     sep: str | None = None,
     form: Form | None = None,
     empty: Literal["drop", "all"] = "drop",
+    known: Sequence[str] = (),
 ) -> Evidence:
     """Read the label columns of a table that is in memory.
 
@@ -71,6 +72,9 @@ def label_evidence(
         if two forms are likely.
     empty : {"drop", "all"}, default="drop"
         Whether rows without labels are left out, or every label is possible for them.
+    known : sequence of str, default=()
+        Labels of a model that the rows are new to. The cells may then hold fewer than
+        two labels.
 
     Returns
     -------
@@ -94,13 +98,14 @@ def label_evidence(
         column = cells[chosen[0]]
         _refuse_measured(column, chosen[0])
         sets = parse_sets(column, sep, f"column {chosen[0]!r}")
-        names = all_names(sets)
+        names = sort_names(list({*all_names(sets), *known}))
         _check_two(names, chosen)
         _warn_of_tags(chosen[0], column.values, sets)
         matrix = label_matrix(column, sets, names)
         evidence = from_weights(matrix, classes=names, empty=empty)
     classes = [str(c) for c in evidence.classes.tolist()]
-    _check_two(classes, chosen)
+    if not known:
+        _check_two(classes, chosen)
     warn_alike_labels(classes)
     evidence.read_as = in_words(evidence, form, len(chosen))
     return evidence

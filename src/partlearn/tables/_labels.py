@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any, Literal
 
@@ -113,6 +113,7 @@ def read_labels(
     *,
     empty: Literal["drop", "all"] = "drop",
     bags: Any = None,
+    known: Sequence[str] = (),
 ) -> tuple[Evidence, list[str]]:
     """Read the labels of a table, and return their columns.
 
@@ -132,6 +133,9 @@ def read_labels(
         Bags of the rows, or their column. A row without labels takes those of the other
         rows of its bag if these are equal, as where a caption is written once for each
         photograph; with a warning.
+    known : sequence of str, default=()
+        Labels of a model that the rows are new to: columns may then hold fewer than two
+        labels.
 
     Returns
     -------
@@ -161,19 +165,17 @@ def read_labels(
         bags = columns.get(bags)  # runs of equal sets have no column
     if hasattr(bags, "__len__") and len(bags) == row_count(columns):
         columns = _fill_lists(columns, names, bags)
-    return label_evidence(columns, names, sep=sep, form=form, empty=empty), names
+    evidence = label_evidence(
+        columns, names, sep=sep, form=form, empty=empty, known=known
+    )
+    return evidence, names
 
 
 def _fill_lists(
     columns: Mapping[str, Any], names: list[str], bags: Any
 ) -> Mapping[str, Any]:
     """Copy the label cells of a bag to its rows that have none."""
-    parts = []
-    for name in names:
-        texts, values = label_cells(columns[name])
-        missing = [j for j, value in enumerate(values) if is_missing_text(value)]
-        parts.append(np.where(np.isin(texts, missing), -1, texts))
-    cells = np.column_stack(parts)
+    cells = cell_codes(columns, names)
     bare: Mask = cells.max(axis=1) < 0
     if not bare.any():
         return columns
@@ -197,6 +199,29 @@ def _fill_lists(
         filled[name] = np.array(columns[name])
         filled[name][rows] = filled[name][source[codes[rows]]]
     return filled
+
+
+def cell_codes(columns: Mapping[str, Any], names: list[str]) -> Indices:
+    """Number the different cells of label columns; -1 for empty ones.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        Columns of the table.
+    names : list of str
+        The label columns.
+
+    Returns
+    -------
+    codes : ndarray of int, shape (n_rows, n_columns)
+        Equal for equal cells of a column.
+    """
+    parts = []
+    for name in names:
+        codes, values = label_cells(columns[name])
+        missing = [j for j, value in enumerate(values) if is_missing_text(value)]
+        parts.append(np.where(np.isin(codes, missing), -1, codes))
+    return np.column_stack(parts)
 
 
 def is_text_column(y: Any) -> bool:

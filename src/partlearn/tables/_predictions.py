@@ -13,10 +13,21 @@ from partlearn._extras import import_optional
 from partlearn._typing import Array, Mask
 from partlearn.candidates import bag_confidence, restrict_confidence
 from partlearn.classification import Calibration, Calibrator, check_share
-from partlearn.io import Columns, TagForm, columns_of
+from partlearn.io import (
+    Columns,
+    LabelColumns,
+    TagForm,
+    columns_of,
+    label_choice,
+)
 from partlearn.tables._bags import learned_rule, read_bags
 from partlearn.tables._column_kinds import as_names
-from partlearn.tables._labels import read_labels
+from partlearn.tables._labels import (
+    cell_codes,
+    label_columns,
+    named_columns,
+    read_labels,
+)
 from partlearn.tables._rows import column_importances
 from partlearn.tables._tags import told_tags
 
@@ -33,6 +44,9 @@ class PredictionsMixin:
     familiarity_: Any
     id: Any
     sep: str | None
+    raters: Any
+    weights: Any
+    marks: Any
     calibration_: Calibration | None
     class_weights_: Array | None
     always_known_: Any
@@ -219,8 +233,9 @@ class PredictionsMixin:
             As for :meth:`predict_proba`.
         y : str, list of str, or candidate labels, default=None
             Candidates of the new rows, or their columns in `X`, such as the caption of
-            a photograph. Labels that no training row had are ignored, and named in
-            ``unlike``; a row without any other may have any label.
+            a photograph; weights count as in training. Labels that no training row had
+            are ignored, and named in ``unlike``; a row without any other may have any
+            label.
         bags : str or array-like of shape (n_samples,), default=None
             Rows that share one list of labels, as for `bags` of the class.
         coverage : float, default=None
@@ -306,20 +321,35 @@ class PredictionsMixin:
 
         Also the rows with a candidate that the model does not know.
         """
-        evidence, _ = read_labels(columns, y, self.sep, bags=bags)
         place = {str(label): j for j, label in enumerate(self.classes_.tolist())}
+        if isinstance(y, str):
+            y = LabelColumns(label_columns(y, columns))
+        if chosen := named_columns(columns, y):
+            if (cell_codes(columns, chosen) < 0).all():
+                return P, {}
+            if len(chosen) > 1:  # in the form of the training table
+                forms: dict[str, Any] = {
+                    "raters": self.raters,
+                    "weights": self.weights,
+                    "marks": self.marks,
+                }
+                given = {form: chosen for form in forms if forms[form] is not None}
+                y = label_choice(**given) or LabelColumns(chosen)
+        evidence, _ = read_labels(columns, y, self.sep, bags=bags, known=list(place))
         names = [str(label) for label in evidence.classes.tolist()]
         known = [k for k, name in enumerate(names) if name in place]
-        S = np.zeros(P.shape, dtype=bool)
+        S, weights = np.zeros(P.shape, dtype=bool), np.zeros(P.shape)
+        likelihood = evidence.weights
         for k in known:
             S[evidence.rows, place[names[k]]] = evidence.listed[:, k]
+            weights[evidence.rows, place[names[k]]] = likelihood[:, k]
         strange = {}
         for k in sorted(set(range(len(names))) - set(known), reverse=True):
             for i in evidence.rows[evidence.listed[:, k]].tolist():
                 strange[i] = names[k]
         listed = S.any(axis=1)
         P = P.copy()
-        P[listed] = restrict_confidence(P[listed], S[listed])
+        P[listed] = restrict_confidence(P[listed] * weights[listed], S[listed])
         if bags is None:
             return P, strange
         codes = np.full(len(P), None, dtype=object)
