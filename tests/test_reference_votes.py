@@ -11,7 +11,6 @@ from partlearn._math.crossfit import (
     LeaveOneOut,
     NeighborSearch,
     crisp_iterations,
-    drawn_order,
     embed,
     linear_basis,
     make_labels,
@@ -24,6 +23,7 @@ from partlearn._math.crossfit._experts import (
 )
 from partlearn._math.crossfit._pooled import NO_WEIGHT
 from partlearn._math.graphs import TiedNeighbors, vote
+from partlearn._math.linalg import drawn_order
 from partlearn._math.neighbors import (
     cell_neighbors,
     reference_neighbors,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from partlearn._math.crossfit import settled_orders
+from partlearn._math.linalg import settled_orders
 from partlearn._typing import Array, Indices
 
 

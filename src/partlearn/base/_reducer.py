@@ -26,9 +26,14 @@ from partlearn._array_api import (
     same_namespace,
 )
 from partlearn._math.blocks import lazy_rows, refuse_blocks
-from partlearn._math.crossfit import in_data_order
 from partlearn._math.graphs import TiedNeighbors
-from partlearn._math.linalg import Standardized, column_moments, fix_signs, standardize
+from partlearn._math.linalg import (
+    Standardized,
+    column_moments,
+    fix_signs,
+    in_data_order,
+    standardize,
+)
 from partlearn._math.neighbors import self_neighbors
 from partlearn._progress import iterations
 from partlearn._typing import Array, Mask

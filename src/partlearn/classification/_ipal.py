@@ -12,13 +12,13 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
 from partlearn._math.blocks import lazy_rows
-from partlearn._math.crossfit import in_data_order
 from partlearn._math.graphs import (
     few_candidates,
     lift,
     neighbor_grams,
     rebuilding_graph,
 )
+from partlearn._math.linalg import in_data_order
 from partlearn._math.neighbors import query_neighbors, self_neighbors
 from partlearn._math.simplex import nnls_from_gram
 from partlearn._progress import iterations

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from partlearn._math.crossfit import drawn_order
-from partlearn._math.linalg import column_moments, standardize
+from partlearn._math.linalg import column_moments, drawn_order, standardize
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask

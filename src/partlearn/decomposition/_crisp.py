@@ -23,13 +23,13 @@ from partlearn._math.crossfit import (
     background_size,
     background_weight,
     crisp_iterations,
-    drawn_order,
     embed,
     find_relevance,
     linear_basis,
     make_labels,
     mean_norm,
 )
+from partlearn._math.linalg import drawn_order
 from partlearn._math.neighbors import reference_rows
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices

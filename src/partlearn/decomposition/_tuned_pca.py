@@ -12,9 +12,9 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from partlearn._math.blocks import refuse_blocks
-from partlearn._math.crossfit import linear_basis, settled_orders
+from partlearn._math.crossfit import linear_basis
 from partlearn._math.graphs import TiedNeighbors
-from partlearn._math.linalg import fix_signs, leading_rank
+from partlearn._math.linalg import fix_signs, leading_rank, settled_orders
 from partlearn._progress import iterations
 from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context

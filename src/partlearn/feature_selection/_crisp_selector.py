@@ -15,12 +15,16 @@ from partlearn._math.crossfit import (
     LeaveOneOut,
     NeighborSearch,
     crisp_iterations,
-    drawn_order,
     linear_basis,
     make_labels,
     targets,
 )
-from partlearn._math.linalg import Standardized, column_moments, standardize
+from partlearn._math.linalg import (
+    Standardized,
+    column_moments,
+    drawn_order,
+    standardize,
+)
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Indices
 from partlearn.base import (

@@ -11,7 +11,6 @@ from partlearn._math.crossfit import (
     NeighborSearch,
     StoppingRule,
     background_size,
-    content_order,
     targets,
 )
 from partlearn._math.crossfit._background import (
@@ -32,7 +31,7 @@ from partlearn._math.crossfit._experts import (
     unit_rows,
 )
 from partlearn._math.crossfit._scores import RIDGE_GRID
-from partlearn._math.linalg import standardize
+from partlearn._math.linalg import content_order, standardize
 from partlearn._math.linalg._svd import randomized_left
 from partlearn._sizes import SIZES
 from partlearn.candidates import make_candidates, uniform_confidence

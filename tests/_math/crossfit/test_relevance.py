@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.settling import fit_briefly
 
-from partlearn._math.crossfit import _fit, drawn_order
+from partlearn._math.crossfit import _fit
 from partlearn._math.crossfit._relevance import (
     POWERS,
     Relevance,
@@ -15,6 +15,7 @@ from partlearn._math.crossfit._relevance import (
     same_power,
     whole_bags,
 )
+from partlearn._math.linalg import drawn_order
 from partlearn.classification import CRISPClassifier
 from partlearn.decomposition import CRISP
 

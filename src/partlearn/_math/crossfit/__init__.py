@@ -34,12 +34,6 @@ from partlearn._math.crossfit._iterations import (
     StoppingRule,
     crisp_iterations,
 )
-from partlearn._math.crossfit._order import (
-    content_order,
-    drawn_order,
-    in_data_order,
-    settled_orders,
-)
 from partlearn._math.crossfit._pooled import PooledModel, PoolOptions
 from partlearn._math.crossfit._relevance import relevance_weights
 from partlearn._math.crossfit._ridge_pool import (

@@ -21,7 +21,6 @@ from partlearn._math.crossfit._geometries import (
 )
 from partlearn._math.crossfit._iterations import Labels
 from partlearn._math.crossfit._kernels import KernelMap
-from partlearn._math.crossfit._order import content_order, drawn_order
 from partlearn._math.crossfit._pooled import (
     PooledGeometry,
     PooledModel,
@@ -39,7 +38,7 @@ from partlearn._math.crossfit._relevance import (
 from partlearn._math.crossfit._ridge_pool import RidgePool
 from partlearn._math.crossfit._scores import targets
 from partlearn._math.crossfit._space import InputSpace, LinearMap
-from partlearn._math.linalg import standardize
+from partlearn._math.linalg import content_order, drawn_order, standardize
 from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Indices

@@ -1,4 +1,4 @@
-"""Thin linear algebra: implicit standardization and low-rank eigenproblems."""
+"""Implicit standardization, low-rank eigenproblems, and orders of rows by content."""
 
 from partlearn._math.linalg._eigen import (
     Eigen,
@@ -7,6 +7,12 @@ from partlearn._math.linalg._eigen import (
     fix_signs,
 )
 from partlearn._math.linalg._memory import GIB, memory_error, too_large
+from partlearn._math.linalg._order import (
+    content_order,
+    drawn_order,
+    in_data_order,
+    settled_orders,
+)
 from partlearn._math.linalg._squared_hinge import squared_hinge
 from partlearn._math.linalg._standardized import (
     BlockStandardized,

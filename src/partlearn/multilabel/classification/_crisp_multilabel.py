@@ -26,13 +26,12 @@ from partlearn._math.crossfit import (
     RIDGE_STATE,
     centered,
     check_geometries,
-    content_order,
     fit_ridges,
-    in_data_order,
     landmark_count,
     pool_ridges,
     ridge_numbers,
 )
+from partlearn._math.linalg import content_order, in_data_order
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier, validate_tags

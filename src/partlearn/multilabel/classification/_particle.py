@@ -15,9 +15,13 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
-from partlearn._math.crossfit import settled_orders
 from partlearn._math.graphs import neighbor_weights, rebuilding_graph, weighted_votes
-from partlearn._math.linalg import column_moments, inverse_scale, squared_hinge
+from partlearn._math.linalg import (
+    column_moments,
+    inverse_scale,
+    settled_orders,
+    squared_hinge,
+)
 from partlearn._math.neighbors import query_neighbors, self_neighbors
 from partlearn._progress import iterations
 from partlearn._sizes import SIZES, spans

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from partlearn._math.crossfit import settled_orders
+from partlearn._math.linalg import settled_orders
 
 
 def make(kind, rng):

@@ -10,7 +10,7 @@ from scipy.sparse import diags_array, issparse
 
 from partlearn._array_api import as_double, is_numpy, like, take, to_numpy
 from partlearn._math.blocks import total
-from partlearn._math.linalg import column_moments
+from partlearn._math.linalg._standardized import column_moments
 from partlearn._typing import Array, Indices
 
 _SPREAD = 100.0  # radians over which the weights of columns are spread
@@ -59,7 +59,7 @@ def content_order(X: Any, L: NDArray[Any]) -> Indices:
     Examples
     --------
     >>> import numpy as np
-    >>> from partlearn._math.crossfit import content_order
+    >>> from partlearn._math.linalg import content_order
     >>> X, S = np.array([[3.0], [1.0], [2.0]]), np.eye(3)
     >>> first = X[content_order(X, S)]
     >>> second = X[::-1][content_order(X[::-1], S[::-1])]
@@ -126,7 +126,7 @@ def settled_orders(X: Any, L: NDArray[Any]) -> tuple[Indices, Indices]:
     Examples
     --------
     >>> import numpy as np
-    >>> from partlearn._math.crossfit import settled_orders
+    >>> from partlearn._math.linalg import settled_orders
     >>> X, S = np.array([[3.0, 1.0], [1.0, 0.0], [2.0, 5.0]]), np.eye(3)
     >>> rows, columns = settled_orders(X, S)
     >>> other, turned = settled_orders(X[::-1, ::-1], S[::-1])
