@@ -30,7 +30,6 @@ from partlearn._math.crossfit import (
     mean_norm,
 )
 from partlearn._math.linalg import drawn_order
-from partlearn._math.neighbors import reference_rows
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices
 from partlearn.base import PARAMETERS, BaseReducer, count_directions
@@ -352,11 +351,7 @@ class CRISP(BaseReducer):
         dtype, m = X.dtype, X.shape[0]
         chosen_by = None if m <= PRESS_ROWS else np.sort(order[-PRESS_ROWS:])
         model = LeaveOneOut(basis, chosen_by)
-        reference = None
-        if self.search is None:
-            reference = reference_rows(m, self.n_reference, 0)
-            reference = None if reference is None else np.sort(order[reference])
-        search = NeighborSearch(self.search, self.n_jobs, reference)
+        search = NeighborSearch.among(order, self.n_reference, self.search, self.n_jobs)
         state = crisp_iterations(
             model,
             given,

@@ -246,14 +246,19 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
         "partlearn._math.linalg._memory.available_memory", lambda: 2**31
     )
     names = geometries.GEOMETRIES
-    geometries.check_memory((4000, 20), names, None)
+
+    def check(m, n_landmarks):
+        numbers = geometries.pool_numbers(m, 20, names, n_landmarks)
+        geometries.check_memory(numbers, m, names, n_landmarks)
+
+    check(4000, None)
     with pytest.raises(MemoryError, match=r"Exact kernels of 20000 rows.*n_landmarks"):
-        geometries.check_memory((20_000, 20), names, None)
+        check(20_000, None)
     with pytest.raises(MemoryError, match=r"4000 landmarks.*smaller n_landmarks"):
-        geometries.check_memory((20_000, 20), names, 4000)
-    geometries.check_memory((100_000, 20), names, 500)
+        check(20_000, 4000)
+    check(100_000, 500)
     with pytest.raises(MemoryError, match=r"500 landmarks.*Fit fewer rows"):
-        geometries.check_memory((1_000_000, 20), names, 500)
+        check(1_000_000, 500)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 A basis is a decomposition of the rows in some geometry (linear, or of a kernel, exact
 or by landmarks). Confidences are regressed on it, with and without each row
-(:class:`LeaveOneOut`, :func:`choose_ridge`, :func:`embed`). Experts turn the held-out
+(:class:`LeaveOneOut`, :func:`embed`). Experts turn the held-out
 scores into probabilities, and are pooled by the likelihood of the candidate sets.
 CRISP, CRISPSelector, KernelCRISP and CRISPClassifier are built of these blocks.
 """
@@ -13,7 +13,7 @@ from partlearn._math.crossfit._background import (
     mean_norm,
 )
 from partlearn._math.crossfit._bases import LinearBasis, linear_basis
-from partlearn._math.crossfit._embedding import Embedding, choose_ridge, embed
+from partlearn._math.crossfit._embedding import Embedding, embed
 from partlearn._math.crossfit._experts import log_linear_pool, log_linear_weights
 from partlearn._math.crossfit._fit import (
     POOLED_PARAMETERS,

@@ -52,25 +52,11 @@ def background_weight(
     search: NeighborSearch,
     order: Indices,
 ) -> float:
-    """Choose the smallest weight of the background with a high enough likelihood.
+    """Return the smallest weight of the background that is good enough.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (m, p)
-        Cross-fitted embedding.
-    G : ndarray of shape (m, a)
-        Leading principal components.
-    F, S : ndarray of shape (m, q)
-        Confidences and candidates, or other evidence.
-    search : NeighborSearch
-        Finds neighbors.
-    order : ndarray of int, shape (m,)
-        Rows in random order; the candidates of the first 10,000 decide.
-
-    Returns
-    -------
-    w : float
-        Within one paired standard error of the best of the grid.
+    It expects the candidates `S` (m, q) within one paired standard error of the best of
+    the grid. `Z` (m, p) is the cross-fitted embedding, `G` (m, a) are the leading
+    principal components, and the first 10,000 rows of the random `order` decide.
     """
     rows = None
     if Z.shape[0] > SIZES.background_rows:

@@ -4,8 +4,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from partlearn._array_api import (
     at_least,
     descending,
@@ -14,7 +12,7 @@ from partlearn._array_api import (
     namespace,
     where_true,
 )
-from partlearn._math.crossfit._scores import RIDGE_GRID, LeaveOneOut, targets
+from partlearn._math.crossfit._scores import LeaveOneOut, targets
 from partlearn._math.linalg import fix_signs
 from partlearn._typing import Array
 
@@ -37,6 +35,7 @@ class Embedding:
     held_out: Array
     scores: Array
     values: Array
+    ridge: float
 
 
 def class_means(Z: Array, F: Array) -> Array:
@@ -103,20 +102,18 @@ def rotation(Y: Array, F: Array, held_out: Array, second: Array) -> tuple[Array,
     return fix_signs(Q @ vectors[:, :kept]), values[:kept]
 
 
-def embed(
-    model: LeaveOneOut, F: Array, ridge: float, projected: Array | None = None
-) -> Embedding:
-    """Blocks A to D for given confidences and ridge."""
+def embed(model: LeaveOneOut, F: Array, ridge: float | None = None) -> Embedding:
+    """Run blocks A to D for given confidences.
+
+    Without a ridge, that of the smallest held-out error in the grid is taken.
+    """
     Y = targets(F)
-    C = model.project(Y) if projected is None else projected
+    C = model.project(Y)
+    if ridge is None:
+        ridge = model.choose_ridge(Y, C)
     f = model.shrinkage(ridge)[1:, None]
     shrunk = f * C[1:, :]
     scores = model.held_out(Y, C, ridge)
     R, values = rotation(Y, F, scores, shrunk.T @ shrunk / F.shape[0])
     s = model.basis.s[:, None]
-    return Embedding(shrunk @ R / s, shrunk / s, scores @ R, scores, values)
-
-
-def choose_ridge(model: LeaveOneOut, Y: Array, C: Array) -> float:
-    """Ridge of the grid with the smallest held-out error; C is ``model.project(Y)``."""
-    return RIDGE_GRID[int(np.argmin(model.press(Y, C)))]
+    return Embedding(shrunk @ R / s, shrunk / s, scores @ R, scores, values, ridge)

@@ -86,21 +86,10 @@ def gaussian_expert(Z: Array, F: Array) -> Array:
 
 
 def gaussian_confidence(Z: Array, means: Array, share: Array) -> Array:
-    """Expert 3 for new rows, with the means of all training rows.
+    """Return the posterior of expert 3 for new rows.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, p)
-        New rows, embedded.
-    means : ndarray of shape (q, p)
-        Class means of the held-out embedding of the training rows.
-    share : ndarray of shape (q,)
-        Share of each label.
-
-    Returns
-    -------
-    P : ndarray of shape (n, q)
-        Smoothed posterior.
+    No row has to be taken out of the class `means` (q, p), those of the held-out
+    embedding of the training rows; `share` (q,) are the shares of the labels.
     """
     return _posterior(_squared_distances(Z, means), share)
 
@@ -120,21 +109,13 @@ def _posterior(D: Array, share: Array) -> Array:
 
 
 def regression_confidence(scores: Array, share: Array) -> Array:
-    """Expert of the regression: rescaled scores as confidences.
+    """Return the estimates of confidences by the regression itself.
 
     Source: CRISPClassifier, expert of the regression.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n, q)
-        Held-out scores of training rows, or scores of new rows.
-    share : ndarray of shape (q,)
-        Share of each label.
-
-    Returns
-    -------
-    P : ndarray of shape (n, q)
-        ``scores sqrt(share) + share``, clipped below, normalized and smoothed.
+    They are ``scores sqrt(share) + share``, clipped below, normalized and smoothed, for
+    held-out `scores` (n, q) of training rows or scores of new rows, and the share of
+    each label.
     """
     xp = namespace(scores, share)
     P = at_least(scores * xp.sqrt(share) + share, _LEAST)
@@ -142,23 +123,12 @@ def regression_confidence(scores: Array, share: Array) -> Array:
 
 
 def mixture_weights(experts: Sequence[Array], L: Mask | Array) -> tuple[Array, float]:
-    """Estimate the weights of the mixture that maximize the likelihood of the evidence.
+    """Return the weights of the mixture that best expects the evidence, by EM.
 
     Source: CRISP, block F.
 
-    Parameters
-    ----------
-    experts : sequence of ndarray of shape (m, q)
-        Beliefs of each expert.
-    L : ndarray of shape (m, q)
-        Candidates, or other evidence.
-
-    Returns
-    -------
-    weights : ndarray of shape (n_experts,)
-        Weights that sum to one, after a fixed number of EM iterations.
-    likelihood : float
-        Mean log-likelihood of the evidence under the mixture.
+    They sum to one. The mean log-likelihood of the evidence `L` (m, q) under the
+    mixture is returned, too.
     """
     xp = namespace(*experts)
     hits = xp.stack([row_dots(P, L) for P in experts])
@@ -265,21 +235,9 @@ def log_linear_weights(
 def pooled_confidence(
     experts: Sequence[Array], linear: Array, log_linear: Array
 ) -> Array:
-    """Geometric mean of both pools, normalized.
+    """Return the geometric mean of both pools, normalized.
 
     Source: CRISPClassifier, pool of the experts.
-
-    Parameters
-    ----------
-    experts : sequence of ndarray of shape (m, q)
-        Beliefs of each expert.
-    linear, log_linear : ndarray of shape (n_experts,)
-        Weights of the two pools.
-
-    Returns
-    -------
-    M : ndarray of shape (m, q)
-        Rows sum to one.
     """
     M = linear_pool(experts, linear) * log_linear_pool(experts, log_linear)
     xp = namespace(M)

@@ -112,21 +112,9 @@ class PooledFit(NamedTuple):
 
 
 def kernel_side(names: Sequence[str], n_landmarks: Any, n_samples: int) -> int:
-    """Return the side of a square matrix of the same size as all kernels of a fit.
+    """Return the side of a square matrix as large as all kernels of a fit.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Geometries.
-    n_landmarks : int, "auto" or None
-        Landmarks of the kernels.
-    n_samples : int
-        Number of training rows.
-
-    Returns
-    -------
-    side : int
-        Zero without kernels.
+    It is zero without kernels.
     """
     kernels = sum(name != "linear" for name in names)
     count = landmark_count(n_samples, n_landmarks)
@@ -259,23 +247,9 @@ def make_labels(
     confidence: Any = None,
     rule: BagRule | None = None,
 ) -> Labels:
-    """Combine evidence, first confidences and the rule of bags, on the device of `X`.
+    """Return evidence where the rows are, first confidences and the rule of bags.
 
-    Parameters
-    ----------
-    labels : Evidence of shape (m, q)
-        Checked labels.
-    X : array
-        Rows, or another array on their device.
-    confidence : array-like of shape (n_samples, n_classes), default=None
-        First confidences; those of the labels by default.
-    rule : BagRule, default=None
-        Rule of the bags.
-
-    Returns
-    -------
-    labels : Labels
-        Input of the iterations.
+    First confidences are those of the labels by default.
     """
     L, F, update = move_evidence(labels, X)
     if confidence is not None:

@@ -36,7 +36,6 @@ GEOMETRIES: tuple[GeometryName, ...] = ("linear", "rbf", "laplacian")
 
 LANDMARKS = 1000  # landmarks that "auto" takes above
 WIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance to choose from
-CITY_ROWS = 500  # rows that choose, and that the median is taken of
 WORK_ARRAYS = 12  # arrays of rows x labels that a fit has beside the experts' beliefs
 
 
@@ -115,10 +114,8 @@ def make_geometries(
     """
     m = rows.shape[0]
     count = landmark_count(m, n_landmarks)
-    if any(name != "linear" for name in names):
-        rows = rows_of_kernels(rows, count)
-        if not isinstance(rows, Rows) and is_numpy(rows):
-            check_memory((m, F.shape[1]), names, count)
+    numbers = pool_numbers(m, F.shape[1], names, count)
+    rows = rows_of_kernels(rows, names, count, numbers)
     sample = order[: SIZES.width_rows] if m > SIZES.width_rows else np.arange(m)
     Y = targets(take(F, sample))
     chosen_by = None if m <= PRESS_ROWS else np.sort(order[-PRESS_ROWS:])
@@ -131,21 +128,27 @@ def make_geometries(
             geometries.append(Geometry(name, LeaveOneOut(linear, chosen_by), space))
             continue
         own = weights.get(name)
-        points = _weighted(take(rows, order[: SIZES.width_rows]), own)
-        width, basis = fit_kernel(
-            name, rows, sample, Y, landmarks, weights=own, points=points
-        )
+        width, basis = fit_kernel(name, rows, sample, Y, landmarks, weights=own)
         model = LeaveOneOut(basis, chosen_by)
         geometries.append(Geometry(name, model, space, width, own))
     return geometries
 
 
-def rows_of_kernels(rows: Array | Rows, n_landmarks: int | None) -> Array | Rows:
-    """Return the rows of the kernels; in memory if the kernels are exact."""
-    if n_landmarks is None:
-        if isinstance(rows, Rows) and rows.shape[0] <= SIZES.exact_kernel_rows:
-            return take(rows, np.arange(rows.shape[0]))
-        refuse_blocks(rows, "exact kernels are of all pairs of rows", "n_landmarks")
+def rows_of_kernels(
+    rows: Array | Rows, names: Sequence[str], n_landmarks: int | None, numbers: int
+) -> Array | Rows:
+    """Return the rows of kernels, if any: in memory where the kernels are exact.
+
+    A fit that would not fit into memory is refused by its `numbers`.
+    """
+    if all(name == "linear" for name in names):
+        return rows
+    if isinstance(rows, Rows) and n_landmarks is None:
+        if rows.shape[0] > SIZES.exact_kernel_rows:
+            refuse_blocks(rows, "exact kernels are of all pairs of rows", "n_landmarks")
+        rows = take(rows, np.arange(rows.shape[0]))
+    if not isinstance(rows, Rows) and is_numpy(rows):
+        check_memory(numbers, rows.shape[0], names, n_landmarks)
     return rows
 
 
@@ -157,9 +160,8 @@ def fit_kernel(
     landmarks: Indices | None,
     *,
     weights: Array | None = None,
-    points: Array | None = None,
 ) -> tuple[float, ExactKernelBasis | NystroemBasis]:
-    """Choose the bandwidth on some rows, then decompose all rows.
+    """Choose the bandwidth by some rows, then decompose all of them.
 
     Parameters
     ----------
@@ -168,15 +170,13 @@ def fit_kernel(
     rows : ndarray or Rows of shape (m, p)
         Training rows in the input space.
     sample : ndarray of int, shape (n,)
-        Rows that determine the bandwidth.
+        Rows that choose.
     Y : ndarray of shape (n, q)
         Their targets.
     landmarks : ndarray of int or None
         Landmarks; None for an exact kernel.
     weights : ndarray of shape (p,), default=None
         Weights of the columns.
-    points : ndarray, default=None
-        As in :func:`choose_bandwidth`, weighted.
 
     Returns
     -------
@@ -187,12 +187,12 @@ def fit_kernel(
     """
     m = rows.shape[0]
     chosen = _weighted(take(rows, sample), weights)
-    width, basis = choose_bandwidth(kernel, chosen, Y, points)
+    width, basis = choose_bandwidth(kernel, chosen, Y)
     if landmarks is not None:
         marks, kept = _weighted(take(rows, landmarks), weights), False
         if isinstance(rows, np.ndarray) and by_block(m):
             rows = in_blocks(rows, SIZES.kernel_block_rows)
-            kept = m * len(landmarks) <= SIZES.kernel_features
+            kept = keeps_features(m, len(landmarks))
         rows = _weighted(rows, weights)
         return width, nystroem_basis(kernel, rows, width, marks, keep=kept)
     if m > len(sample):
@@ -211,36 +211,16 @@ def _weighted(rows: Any, weights: Array | None) -> Any:
 
 
 def choose_bandwidth(
-    kernel: Kernel,
-    X: Array,
-    Y: Array,
-    points: Array | None = None,
+    kernel: Kernel, X: Array, Y: Array
 ) -> tuple[float, ExactKernelBasis]:
-    """Choose bandwidth and ridge with the least leave-one-out error.
+    """Return the bandwidth of the least leave-one-out error, and the basis with it.
 
     Source: KernelCRISP, width of a kernel.
 
-    Parameters
-    ----------
-    kernel : {"rbf", "laplacian"}
-        The kernel.
-    X : ndarray of shape (n, d)
-        Some rows.
-    Y : ndarray of shape (n, q)
-        Their targets.
-    points : ndarray of shape (p, d), default=None
-        Rows for the median distance, in random order; `X` by default.
-
-    Returns
-    -------
-    width : float
-        A multiple of the median distance between two rows.
-    basis : ExactKernelBasis
-        Decomposition of these rows with it.
+    Multiples of the median distance between two of the rows `X` are tried; their
+    targets are `Y`, and the ridge is chosen for each width.
     """
-    points = X if points is None else points
-    most = CITY_ROWS if kernel == "laplacian" else SIZES.width_rows
-    distance = median_distance(kernel, points[: min(most, points.shape[0]), :])
+    distance = median_distance(kernel, X)
     Y = Y - namespace(Y).mean(Y, axis=0)
 
     def tried() -> Iterator[tuple[float, float, ExactKernelBasis]]:
@@ -275,25 +255,16 @@ def by_block(m: int) -> bool:
     return m > SIZES.exact_rows
 
 
-def check_memory(
-    shape: tuple[int, int], names: Sequence[str], n_landmarks: int | None
-) -> None:
-    """Raise before a fit that would not fit into memory.
+def keeps_features(m: int, n_landmarks: int) -> bool:
+    """Whether kernel features that are computed by blocks are kept."""
+    return m * n_landmarks <= SIZES.kernel_features
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Numbers of rows and labels.
-    names : sequence of str
-        Geometries.
-    n_landmarks : int or None
-        Landmarks; None for exact kernels.
-    """
-    m, q = shape
-    n_kernels = sum(name != "linear" for name in names)
-    values = (4 * len(names) + 1 + WORK_ARRAYS) * m * q
-    needed = 8 * (kernel_numbers(m, n_kernels, n_landmarks) + values)
-    reason = too_large(needed, math.inf)
+
+def check_memory(
+    numbers: int, m: int, names: Sequence[str], n_landmarks: int | None
+) -> None:
+    """Raise before a fit whose `numbers` of float64 would not fit into memory."""
+    reason = too_large(8 * numbers, math.inf)
     if reason is None:
         return
     if n_landmarks is None:
@@ -302,11 +273,18 @@ def check_memory(
         what, advice = f"{n_landmarks} landmarks", "Set a smaller n_landmarks"
         if by_block(m):
             advice = "Fit fewer rows"
+    n_kernels = sum(name != "linear" for name in names)
     raise MemoryError(
         f"{what} of {m} rows in {n_kernels} geometries need about "
-        f"{needed / GIB:.1f} GiB, more than {reason}. {advice}, or leave the kernels "
-        'out with geometries=("linear",).'
+        f"{8 * numbers / GIB:.1f} GiB, more than {reason}. {advice}, or leave the "
+        'kernels out with geometries=("linear",).'
     )
+
+
+def pool_numbers(m: int, q: int, names: Sequence[str], n_landmarks: int | None) -> int:
+    """Return the largest number of values that a fit of the pool holds at once."""
+    kernels = kernel_numbers(m, sum(name != "linear" for name in names), n_landmarks)
+    return kernels + (4 * len(names) + 1 + WORK_ARRAYS) * m * q
 
 
 def kernel_numbers(m: int, n_kernels: int, n_landmarks: int | None) -> int:
@@ -320,11 +298,8 @@ def kernel_numbers(m: int, n_kernels: int, n_landmarks: int | None) -> int:
         return (n_kernels + 2) * m**2
     features = (n_kernels + 1) * m * n_landmarks
     if by_block(m):
-        kept = (
-            n_kernels * m * n_landmarks
-            if m * n_landmarks <= SIZES.kernel_features
-            else 0
-        )
-        features = kept + 3 * SIZES.kernel_block_rows * n_landmarks
+        features = 3 * SIZES.kernel_block_rows * n_landmarks
+        if keeps_features(m, n_landmarks):
+            features += n_kernels * m * n_landmarks
     choosing = n_kernels * min(m, PRESS_ROWS) * n_landmarks
     return features + choosing + (n_kernels + 2) * n_landmarks**2

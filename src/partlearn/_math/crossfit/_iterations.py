@@ -4,6 +4,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from partlearn._array_api import namespace
 from partlearn._math.blocks import Rows
-from partlearn._math.crossfit._embedding import choose_ridge, embed
+from partlearn._math.crossfit._embedding import embed
 from partlearn._math.crossfit._experts import (
     gaussian_expert,
     label_share,
@@ -21,12 +22,13 @@ from partlearn._math.crossfit._experts import (
     regression_confidence,
     unit_rows,
 )
-from partlearn._math.crossfit._scores import LeaveOneOut, targets
+from partlearn._math.crossfit._scores import LeaveOneOut
 from partlearn._math.graphs import TiedNeighbors
 from partlearn._math.neighbors import (
     many_neighbors,
     query_neighbors,
     reference_neighbors,
+    reference_rows,
     self_neighbors,
     without_own,
 )
@@ -156,6 +158,17 @@ class NeighborSearch:
         self.cells = cells
         self._known: dict[str, TiedNeighbors] = {}
 
+    @classmethod
+    def among(
+        cls, order: Indices, n_reference: Any, search: Any, n_jobs: int | None
+    ) -> "NeighborSearch":
+        """Search the first reference rows of a random order; all for a given search."""
+        reference = None
+        if search is None:
+            reference = reference_rows(len(order), n_reference, 0)
+            reference = None if reference is None else np.sort(order[reference])
+        return cls(search, n_jobs, reference)
+
     def __call__(
         self, Z: Any, k: int, name: str, rows: Indices | None = None
     ) -> Indices | TiedNeighbors:
@@ -208,6 +221,31 @@ def block_neighbors(
     return without_own(reference[near], places)
 
 
+def alternate(
+    labels: Labels,
+    pool: Callable[[Array, Array, bool], tuple[Array, float]],
+    refined: Callable[[Array, Array, Array], Array],
+    stop: StoppingRule,
+    max_iter: int,
+    name: str,
+) -> tuple[Array, Array, Array, bool]:
+    """Pool experts on the labels of the rows, and update the labels, in turn.
+
+    `pool` gives probabilities and their objective from confidences, evidence, and
+    whether ridges are chosen anew; `refined` gives confidences from the former ones,
+    the pool and the evidence. Confidences, evidence, the last pool, and whether the
+    labels settled are returned.
+    """
+    L, F = labels.L, labels.F
+    for t in iterations(name, max_iter):
+        M, objective = pool(F, L, t < N_SEARCH)
+        before, F = F, labels.rule(refined(F, M, L))
+        L = labels.update(M)
+        if stop(F, before, objective):
+            return F, L, M, True
+    return F, L, M, labels_settled(F, before)
+
+
 def crisp_iterations(
     model: LeaveOneOut,
     labels: Labels,
@@ -222,60 +260,35 @@ def crisp_iterations(
     Without `search` there are no neighbors: the experts are the Gaussian classes and
     the regression.
     """
-    L, F = labels.L, labels.F
-    if search is not None:
-        inputs = search.among_inputs(model.basis.rows, n_neighbors)
-    stop, converged = StoppingRule(tol, STEADY), False
-    for t in iterations("CRISP", max_iter):
-        Y = targets(F)
-        C = model.project(Y)
-        if t < N_SEARCH:
-            ridge = choose_ridge(model, Y, C)
-        embedding = embed(model, F, ridge, C)
-        Z = embedding.held_out
-        if search is None:
+    among, ridge, weights = search, 0.0, labels.F
+    if among is not None:
+        inputs = among.among_inputs(model.basis.rows, n_neighbors)
+
+    def pool(F: Array, L: Array, choose: bool) -> tuple[Array, float]:
+        nonlocal ridge, weights
+        embedding = embed(model, F, None if choose else ridge)
+        ridge, Z = embedding.ridge, embedding.held_out
+        if among is None:
             regression = regression_confidence(embedding.scores, label_share(F))
             experts = [gaussian_expert(Z, F), regression]
         else:
-            experts = _experts(F, Z, inputs, search, n_neighbors)
+            experts = [
+                neighbor_expert(F, among(Z, n_neighbors, "euclidean")),
+                neighbor_expert(F, among.on_sphere(Z, n_neighbors, "cosine")),
+                gaussian_expert(Z, F),
+                neighbor_expert(F, inputs),
+            ]
         weights, likelihood = mixture_weights(experts, L)
-        before, M = F, linear_pool(experts, weights)
-        F = _refined(F, M, L, labels.rule)
-        L = labels.update(M)
-        converged = stop(F, before, likelihood)
-        if converged:
-            break
-    converged = converged or labels_settled(F, before)
+        return linear_pool(experts, weights), likelihood
+
+    refined: Callable[..., Any] = partial(refine, own=OWN_WEIGHT)
+    stop = StoppingRule(tol, STEADY)
+    F, L, _, converged = alternate(labels, pool, refined, stop, max_iter, "CRISP")
     result = Iterations(F, L, ridge, weights, stop.objective, converged)
     if search is None or search.reference is None:
         return result
     # One more iteration, with neighbors among all rows in the embedding.
-    search = NeighborSearch(None, search.n_jobs, cells=True)
-    Z = embed(model, F, ridge).held_out
-    experts = _experts(F, Z, inputs, search, n_neighbors)
-    weights, _ = mixture_weights(experts, L)
-    M = linear_pool(experts, weights)
-    F = _refined(F, M, L, labels.rule)
+    among = NeighborSearch(None, search.n_jobs, cells=True)
+    M, _ = pool(F, L, False)
+    F = labels.rule(refined(F, M, L))
     return replace(result, F=F, L=labels.update(M))
-
-
-def _refined(F: Array, M: Array, L: Array, rule: Update) -> Array:
-    """Return the pooled confidences, given the candidates and the rule of bags."""
-    mixed: Any = refine(F, M, L, own=OWN_WEIGHT)
-    return rule(mixed)
-
-
-def _experts(
-    F: Array,
-    Z: Array,
-    inputs: Indices | TiedNeighbors,
-    search: NeighborSearch,
-    k: int,
-) -> list[Array]:
-    """Return confidences of the experts; `inputs` are neighbors in the input space."""
-    return [
-        neighbor_expert(F, search(Z, k, "euclidean")),
-        neighbor_expert(F, search.on_sphere(Z, k, "cosine")),
-        gaussian_expert(Z, F),
-        neighbor_expert(F, inputs),
-    ]

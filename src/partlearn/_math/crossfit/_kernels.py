@@ -83,19 +83,9 @@ def kernel_block(kernel: Kernel, X: Array, Z: Array, width: float) -> Array:
 
 
 def kernel_matrix(kernel: Kernel, X: Array, width: float) -> Array:
-    """Kernel among the rows of `X`, each pair computed once.
+    """Return the kernel among the rows of `X` (m, d), each pair computed once.
 
-    Parameters
-    ----------
-    kernel, width
-        As in :func:`kernel_block`.
-    X : ndarray of shape (m, d)
-        Rows.
-
-    Returns
-    -------
-    K : ndarray of shape (m, m)
-        Symmetric to the last bit, ones on the diagonal.
+    It is symmetric to the last bit, with ones on the diagonal.
     """
     m, xp = X.shape[0], namespace(X)
     if not is_numpy_namespace(xp):
@@ -116,20 +106,7 @@ def kernel_matrix(kernel: Kernel, X: Array, width: float) -> Array:
 
 
 def kernel_product(kernel: Kernel, X: Array, Z: Array, width: float, M: Array) -> Array:
-    """Compute ``K(X, Z) @ M`` by blocks of the kernel.
-
-    Parameters
-    ----------
-    kernel, X, Z, width
-        As in :func:`kernel_block`.
-    M : ndarray of shape (m, p)
-        Coefficients.
-
-    Returns
-    -------
-    product : ndarray of shape (n, p)
-        The product.
-    """
+    """Return ``K(X, Z) @ M`` without the kernel as a whole."""
     n, xp = X.shape[0], namespace(X, M)
     out = xp.empty((n, M.shape[1]), dtype=M.dtype, device=array_device(M))
     step = kernel_rows(Z)
@@ -147,20 +124,10 @@ def kernel_rows(Z: Array) -> int:
 
 
 def median_distance(kernel: Kernel, X: Array) -> float:
-    """Median distance between two rows, in the metric of the kernel.
+    """Return the median distance between two rows, in the metric of the kernel.
 
-    Parameters
-    ----------
-    kernel : {"rbf", "laplacian"}
-        Euclidean or city-block distances.
-    X : ndarray of shape (n, d)
-        A few rows.
-
-    Returns
-    -------
-    h : float
-        The median. If most rows are equal, the mean of the non-zero distances, or 1 if
-        there are none.
+    Where most rows are equal, it is the mean of the distances that are not zero, and 1
+    if there is none.
     """
     D = pdist(to_numpy(X), "euclidean" if kernel == "rbf" else "cityblock")
     h = float(np.median(D)) if D.size else 0.0

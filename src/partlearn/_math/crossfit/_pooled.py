@@ -11,12 +11,7 @@ import numpy as np
 from partlearn._array_api import namespace, row_dots, take
 from partlearn._math.blocks import Rows
 from partlearn._math.blocks import take as take_rows
-from partlearn._math.crossfit._embedding import (
-    Embedding,
-    choose_ridge,
-    class_means,
-    embed,
-)
+from partlearn._math.crossfit._embedding import class_means, embed
 from partlearn._math.crossfit._experts import (
     gaussian_confidence,
     gaussian_expert,
@@ -31,22 +26,18 @@ from partlearn._math.crossfit._experts import (
 )
 from partlearn._math.crossfit._geometries import Geometry, GeometryName, make_geometries
 from partlearn._math.crossfit._iterations import (
-    N_SEARCH,
     STEADY,
     STEADY_NEIGHBORS,
     Labels,
     NeighborSearch,
     StoppingRule,
+    alternate,
 )
 from partlearn._math.crossfit._kernels import KernelMap
 from partlearn._math.crossfit._relevance import Relevance
-from partlearn._math.crossfit._scores import targets
 from partlearn._math.crossfit._space import InputSpace, LinearMap, input_space
 from partlearn._math.graphs import TiedNeighbors, query_votes
-from partlearn._math.neighbors import reference_rows
-from partlearn._progress import iterations
 from partlearn._typing import Array, Indices
-from partlearn.candidates import labels_settled
 
 NO_WEIGHT = 0.05  # log-linear weight up to which a sample is not searched again
 _INPUTS = "input neighbors"
@@ -249,9 +240,8 @@ def fit_pooled(
     model : PooledModel
         The finished fit.
     """
-    L, F = labels.L, labels.F
-    m, xp, search = F.shape[0], namespace(F), options.search
     k, n_jobs, geometries = options.n_neighbors, options.n_jobs, options.geometries
+    search = options.search
     neighbors = bool(options.use_neighbors)
     weights = None if relevance is None else relevance.weights
     space, rows, linear = input_space(
@@ -264,37 +254,28 @@ def fit_pooled(
         space,
         rows,
         linear,
-        F,
+        labels.F,
         order,
         n_landmarks=options.n_landmarks,
         weights={} if relevance is None or wide else relevance.kernel_weights,
     )
+    find: NeighborSearch | None = None
     reference: Indices | None = None
-    if neighbors and search is None:
-        reference = reference_rows(m, options.n_reference, 0)
-        reference = None if reference is None else np.sort(order[reference])
-    find = NeighborSearch(search, n_jobs, reference) if neighbors else None
     known: Any = None
     if neighbors:
-        every = np.arange(m) if isinstance(rows, Rows) else None
+        find = NeighborSearch.among(order, options.n_reference, search, n_jobs)
+        reference = find.reference
+        every = np.arange(len(order)) if isinstance(rows, Rows) else None
         places = every if reference is None else reference
         known = rows if places is None else take_rows(rows, places)
     state = _Iterations(spaces, rows, find, k)
     steady = STEADY_NEIGHBORS if neighbors else STEADY
     stop = StoppingRule(options.tol, steady, watch_objective=neighbors)
-    converged = False
-    for t in iterations("pool of experts", options.max_iter):
-        M = state.pool(F, L, search=t < N_SEARCH)
-        objective = float(xp.mean(xp.log(row_dots(M, L))))
-        before, F = F, labels.rule(normalized(L * M))
-        L = labels.update(M)
-        converged = stop(F, before, objective)
-        if converged:
-            break
-    converged = converged or labels_settled(F, before)
+    name, most = "pool of experts", options.max_iter
+    F, L, M, converged = alternate(labels, state.pool, restricted, stop, most, name)
     if reference is not None:
         M = state.pool_among_all(F, L, n_jobs)
-        F = labels.rule(normalized(L * M))
+        F = labels.rule(restricted(F, M, L))
     return PooledModel(
         space,
         state.finished(F),
@@ -331,21 +312,16 @@ class _Iterations:
         if find is not None:
             self._neighbors[_INPUTS] = find.among_inputs(rows, n_neighbors)
 
-    def embed(self, g: Geometry, F: Array, *, search: bool) -> Embedding:
-        """Blocks A to D; with `search` the ridge is chosen anew."""
-        Y = targets(F)
-        C = g.model.project(Y)
-        if search:
-            self.ridges[g.name] = choose_ridge(g.model, Y, C)
-        return embed(g.model, F, self.ridges[g.name], C)
+    def pool(self, F: Array, L: Array, choose: bool = False) -> tuple[Array, float]:
+        """Probability of each label of each row by experts that did not see it.
 
-    def pool(self, F: Array, L: Array, *, search: bool) -> Array:
-        """Return held-out probabilities of each label of each row."""
-        share = label_share(F)
+        And its mean log-likelihood; with `choose` each ridge is chosen anew.
+        """
+        share, xp = label_share(F), namespace(F)
         experts = []
         for g in self.geometries:
-            embedding = self.embed(g, F, search=search)
-            Z = embedding.held_out
+            embedding = embed(g.model, F, None if choose else self.ridges[g.name])
+            self.ridges[g.name], Z = embedding.ridge, embedding.held_out
             if self.find is not None:
                 experts += self.neighbor_experts(F, Z, g.name)
             experts.append(gaussian_expert(Z, F))
@@ -358,7 +334,8 @@ class _Iterations:
             names = expert_names([g.name for g in self.geometries], neighbors=True)
             weights = zip(names, self.log_linear, strict=True)
             self._fixed = {name for name, weight in weights if weight <= NO_WEIGHT}
-        return pooled_confidence(experts, self.linear, self.log_linear)
+        M = pooled_confidence(experts, self.linear, self.log_linear)
+        return M, float(xp.mean(xp.log(row_dots(M, L))))
 
     def neighbor_experts(self, F: Array, Z: Array, geometry: str) -> list[Array]:
         """Return the experts of the neighbors of each row in an embedding."""
@@ -383,7 +360,7 @@ class _Iterations:
         """
         kept = self.linear, self.log_linear
         self.find = NeighborSearch(None, n_jobs, cells=True)
-        M = self.pool(F, L, search=False)
+        M, _ = self.pool(F, L)
         self.linear, self.log_linear = kept
         return M
 
@@ -391,7 +368,7 @@ class _Iterations:
         """Return the fitted state of each geometry for the final confidences."""
         kept = []
         for g in self.geometries:
-            embedding = self.embed(g, F, search=False)
+            embedding = embed(g.model, F, self.ridges[g.name])
             kept.append(
                 PooledGeometry(
                     g.name,
@@ -406,6 +383,7 @@ class _Iterations:
         return kept
 
 
-def normalized(A: Array) -> Array:
-    """Divide the rows by their sums."""
+def restricted(F: Array, M: Array, L: Array) -> Array:
+    """Return the pooled probabilities, given the evidence."""
+    A = L * M
     return A / namespace(A).sum(A, axis=1, keepdims=True)

@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -28,9 +27,8 @@ from partlearn._math.crossfit._geometries import (
     rows_of_kernels,
 )
 from partlearn._math.crossfit._kernels import KernelMap
-from partlearn._math.crossfit._scores import RIDGE_GRID, LeaveOneOut
+from partlearn._math.crossfit._scores import LeaveOneOut
 from partlearn._math.crossfit._space import InputSpace, LinearMap, input_space
-from partlearn._math.linalg import GIB, too_large
 from partlearn._sizes import SIZES
 from partlearn._typing import Array
 
@@ -130,10 +128,8 @@ def fit_ridges(
     space, rows, linear = input_space(X, rng, linear="linear" in names)
     m = rows.shape[0]
     count = landmark_count(m, n_landmarks)
-    if any(name != "linear" for name in names):
-        rows = rows_of_kernels(rows, count)
-        if not isinstance(rows, Rows) and is_numpy(rows):
-            _check_memory(m, Y.shape[1], names, count, n_jobs)
+    numbers = ridge_numbers(m, Y.shape[1], names, count, n_jobs)
+    rows = rows_of_kernels(rows, names, count, numbers)
     sample = (
         rng.permutation(m)[: SIZES.width_rows] if m > SIZES.width_rows else np.arange(m)
     )
@@ -160,7 +156,7 @@ def _fit(
     """Choose the ridge of one geometry, and fit it."""
     model = LeaveOneOut(basis)
     C = model.project(Y)
-    ridge = RIDGE_GRID[int(np.argmin(model.press(Y, C)))]
+    ridge = model.choose_ridge(Y, C)
     M = model.shrinkage(ridge)[1:, None] * C[1:, :] / basis.s[:, None]
     linear = isinstance(basis, LinearBasis)
     new = space.linear_map(basis.directions(M)) if linear else basis.map(M)
@@ -193,19 +189,9 @@ def geometry_weights(errors: Array) -> Array:
 
 
 def leading_directions(G: Array, share: float) -> Array:
-    """Return the right singular vectors that hold a share of the squared sum.
+    """Return the fewest right singular vectors that hold a share of the squared sum.
 
-    Parameters
-    ----------
-    G : ndarray of shape (m, q)
-        Scores, measured from the means.
-    share : float
-        Share of the squared sum, at most one.
-
-    Returns
-    -------
-    V : ndarray of shape (q, k)
-        Orthonormal columns, the fewest that hold the share.
+    They are the columns of a (q, k) matrix; `G` (m, q) is measured from the means.
     """
     xp = namespace(G)
     if G.shape[0] < G.shape[1]:
@@ -293,39 +279,8 @@ def ridge_numbers(
     return at_once * each + (len(names) + 4) * m * q
 
 
-def _check_memory(
-    m: int, q: int, names: Sequence[str], n_landmarks: int | None, n_jobs: int | None
-) -> None:
-    """Raise before a fit that would not fit into memory."""
-    needed = 8 * ridge_numbers(m, q, names, n_landmarks, n_jobs)
-    reason = too_large(needed, math.inf)
-    if reason is None:
-        return
-    what = "Exact kernels" if n_landmarks is None else f"{n_landmarks} landmarks"
-    raise MemoryError(
-        f"{what} of {m} rows with {q} labels need about {needed / GIB:.1f} GiB, more "
-        f"than {reason}. Set n_landmarks to a smaller number, or leave the kernels out "
-        'with geometries=("linear",).'
-    )
-
-
 def centered(S: Array, reference: Any) -> tuple[Array, Array]:
-    """Return centered targets on the device of the rows, and their means.
-
-    Parameters
-    ----------
-    S : ndarray of shape (m, q)
-        Candidates, or their weights, in the memory of the host.
-    reference : array, CSR matrix or Rows
-        The rows.
-
-    Returns
-    -------
-    Y : array of shape (m, q)
-        Centered targets.
-    means : array of shape (q,)
-        Their means.
-    """
+    """Return targets where the rows are, centered, and their means."""
     means = S.mean(axis=0)
     Y = S - means
     if isinstance(reference, Rows) or is_numpy(reference):

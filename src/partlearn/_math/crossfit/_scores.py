@@ -131,3 +131,7 @@ class LeaveOneOut:
                 error /= left[ridge]
                 errors.append(float(squared_sum(error)))
         return np.asarray(errors)
+
+    def choose_ridge(self, Y: Array, C: Array) -> float:
+        """Return the ridge of the grid with the smallest held-out error."""
+        return RIDGE_GRID[int(np.argmin(self.press(Y, C)))]
