@@ -255,8 +255,8 @@ def tags_fit(run: Run) -> None:
         return call
 
     parts = {
-        _ridge_pool: ("input_space", "exact_kernel_basis", "_landmark_basis"),
-        _geometries: ("exact_kernel_basis", "median_distance"),
+        _ridge_pool: ("input_space",),
+        _geometries: ("exact_kernel_basis", "nystroem_basis", "median_distance"),
     }
     with ExitStack() as stack:
         for module, names in parts.items():

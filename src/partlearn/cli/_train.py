@@ -61,8 +61,9 @@ def train(
     estimator
         Another classifier, such as sklearn.linear_model:LogisticRegression.
     groups
-        Column of groups, such as the customer. Rows of a group are held out together;
-        the column is not a feature.
+        Column of groups, such as the customer. Rows of a group are held out together
+        where the quality is estimated, and in the folds of methods that have some. The
+        column is not a feature.
     gold
         Column with the true labels of a random sample of rows, empty elsewhere. They
         are certain, and give an estimate of the accuracy on new rows.
