@@ -223,10 +223,10 @@ def test_what_is_wrong_is_said(tmp_path, text, match):
 @pytest.mark.parametrize(
     ("kind", "row", "match"),
     [
-        ("numeric", "1,2,0", "other numbers"),
-        ("{0,1,2}", "1,2,0", "two values"),
+        ("numeric", "1,2,0", "marks are 0 and 1, or yes and no; found '2'"),
+        ("{0,1,2}", "1,2,0", "found '2'"),
         ("{0,1}", "1,?,0", "missing"),
-        ("{a,b}", "1,a,0", "clearly means relevant"),
+        ("{a,b}", "1,a,0", "found 'a'"),
     ],
 )
 def test_bad_label_attributes(tmp_path, kind, row, match):

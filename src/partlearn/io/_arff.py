@@ -34,12 +34,11 @@ from partlearn.io._label_columns import (
     label_matrix,
     parse_sets,
 )
-from partlearn.io._label_forms import Cells
+from partlearn.io._label_forms import Cells, marks
 from partlearn.io._matrix import worth_sparse
 from partlearn.io._options import Budget, ReadOptions, names_of
 
 _MEKA = re.compile(r"-C\s+(-?\d{1,6})\b")
-_POSITIVE = {"1", "true", "yes", "t", "y"}
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, str]]:
@@ -240,10 +239,14 @@ def _label_part(
             raise DataFormatError(f"row {row} has no class", where=where)
         names = (list(attribute.values) if whole else []) or all_names(sets)
         return label_matrix(column, sets, names, budget, np.bool_), names
+    names = [values.attributes[j].name for j in labels]
     Y = np.zeros((values.n_rows, len(labels)), dtype=bool)
-    for k, j in enumerate(labels):
-        Y[:, k] = _binary(values.attributes[j], _column(cells, j))
-    return Y, [values.attributes[j].name for j in labels]
+    for k, (j, name) in enumerate(zip(labels, names, strict=True)):
+        column = _text_column(values, _column(cells, j), j)
+        if (column.codes < 0).any():
+            raise DataFormatError("a label is missing", where=f"attribute {name!r}")
+        Y[:, k] = marks({name: column})[:, 0]
+    return Y, names
 
 
 def _text_column(values: _Values, numbers: Array, j: int) -> Cells:
@@ -254,31 +257,6 @@ def _text_column(values: _Values, numbers: Array, j: int) -> Cells:
     if attribute.kind == "numeric":
         return label_cells(numbers)
     return Cells(np.nan_to_num(numbers).astype(np.int64) - 1, list(values.codes[j]))
-
-
-def _binary(attribute: Attribute, numbers: Array) -> Mask:
-    where = f"attribute {attribute.name!r}"
-    if attribute.kind == "numeric":
-        if not np.isin(numbers, (0.0, 1.0)).all():
-            raise DataFormatError(
-                "labels must be 0 or 1; found other numbers", where=where
-            )
-        return numbers == 1
-    if attribute.kind != "nominal" or len(attribute.values) > 2:
-        raise DataFormatError(
-            "a label must have two values, such as {0,1}", where=where
-        )
-    if np.isnan(numbers).any():
-        raise DataFormatError("a label is missing", where=where)
-    positive = [i for i, v in enumerate(attribute.values) if v.lower() in _POSITIVE]
-    if len(positive) != 1:
-        if len(attribute.values) == 1 and not positive:
-            return np.zeros(len(numbers), dtype=bool)
-        raise DataFormatError(
-            f"no value of {', '.join(attribute.values)} clearly means relevant",
-            where=where,
-        )
-    return numbers == positive[0]
 
 
 def _feature_part(

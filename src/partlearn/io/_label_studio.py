@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -63,6 +63,9 @@ class LabelStudioTasks:
     votes: Votes
 
     _fields: ClassVar[tuple[str, ...]] = ("data",)
+    _asked_by: ClassVar = "control"
+    _nothing: ClassVar = "no annotation with choices"
+    _advice: ClassVar = 'Export the project in the format "JSON", with its annotations.'
 
     def annotator_columns(self) -> dict[str, NDArray[Any]]:
         """Return the choices as one column per annotator.
@@ -145,6 +148,11 @@ class ArgillaRecords(LabelStudioTasks):
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("fields", "metadata")
+    _asked_by: ClassVar = "question"
+    _nothing: ClassVar = "no response with a label"
+    _advice: ClassVar = (
+        "Export the dataset by `dataset.records.to_json`, with its responses."
+    )
 
     def _predict(
         self, task: dict[str, Any], label: str, score: float, model: str
@@ -187,25 +195,7 @@ def read_label_studio(
     ...     read_label_studio(path).votes
     Votes(1 row, 2 classes, 2 votes of 2 annotators)
     """
-    path = Path(path)
-    tasks = read_json(path)
-    if not _are_tasks(tasks):
-        raise DataFormatError(
-            "not a list of tasks with data",
-            path=path,
-            advice='Export the project in the format "JSON".',
-        )
-    with located(path=path):
-        votes = list(_choices(tasks, control))
-    if not votes:
-        raise DataFormatError(
-            "no annotation with choices",
-            path=path,
-            advice="Export the project as JSON, with annotations"
-            + ("." if control is None else f"; there is no {control!r}."),
-        )
-    ids = [task.get("id", place) for place, task in enumerate(tasks)]
-    return _with_votes(LabelStudioTasks, path, tasks, ids, votes, "control")
+    return _read(LabelStudioTasks, Path(path), control)
 
 
 def read_argilla(
@@ -227,24 +217,7 @@ def read_argilla(
         discarded or draft are left out. Argilla does not write the status of responses:
         without it, each response is a vote.
     """
-    path = Path(path)
-    records = read_json(path)
-    if not _are_records(records):
-        raise DataFormatError(
-            "not a list of records with fields",
-            path=path,
-            advice="Export the dataset by `dataset.records.to_json`.",
-        )
-    votes = list(_responses(records, question))
-    if not votes:
-        raise DataFormatError(
-            "no response with a label"
-            + ("" if question is None else f" to {question!r}"),
-            path=path,
-            advice="Export the records with their responses.",
-        )
-    ids = [str(record.get("id") or place) for place, record in enumerate(records)]
-    return _with_votes(ArgillaRecords, path, records, ids, votes, "question")
+    return _read(ArgillaRecords, Path(path), question)
 
 
 def read_tasks(
@@ -252,9 +225,8 @@ def read_tasks(
 ) -> LabelStudioTasks:
     """Read a JSON export of Label Studio or Argilla."""
     path = Path(path)
-    if _are_records(read_json(path)):
-        return read_argilla(path, question=question)
-    return read_label_studio(path, control=question)
+    records = _are_records(read_json(path))
+    return _read(ArgillaRecords if records else LabelStudioTasks, path, question)
 
 
 def _are_tasks(content: Any) -> bool:
@@ -338,21 +310,30 @@ def _responses(records: list[dict[str, Any]], question: str | None) -> Iterator[
                         yield _Vote(name, "", place, who, str(label))
 
 
-def _with_votes(
-    kind: type[LabelStudioTasks],
-    path: Path,
-    tasks: list[dict[str, Any]],
-    ids: Iterable[Any],
-    given: list[_Vote],
-    role: str,
-) -> Any:
+def _read(
+    kind: type[LabelStudioTasks], path: Path, question: str | None
+) -> LabelStudioTasks:
+    """Read an export, with the votes on one question."""
+    tasks = read_json(path)
+    argilla = kind is ArgillaRecords
+    if not (_are_records if argilla else _are_tasks)(tasks):
+        what = "records with fields" if argilla else "tasks with data"
+        raise DataFormatError(f"not a list of {what}", path=path, advice=kind._advice)
+    with located(path=path):
+        given = list((_responses if argilla else _choices)(tasks, question))
+    if not given:
+        named = "" if question is None else f" to {question!r}"
+        raise DataFormatError(kind._nothing + named, path=path, advice=kind._advice)
     questions, kinds, rows, annotators, labels = zip(*given, strict=True)
     if len(names := list(dict.fromkeys(questions))) > 1:
         raise AmbiguousDataError(
             f"several questions: {', '.join(names)}",
             path=path,
-            advice=f"Name one of them with {argument(role)}.",
+            advice=f"Name one of them with {argument(kind._asked_by)}.",
         )
+    ids = [task.get("id", place) for place, task in enumerate(tasks)]
+    if argilla:
+        ids = [str(name or place) for place, name in enumerate(ids)]
     votes = from_votes(rows, annotators, labels, n_rows=len(tasks), empty="drop")
     skipped = np.ones(len(tasks), dtype=bool)
     skipped[votes.rows] = False
