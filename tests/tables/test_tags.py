@@ -65,6 +65,18 @@ def test_weights_in_cells():
     assert tags.weights.tolist() == [[0.9, 0.7], [1.0, 0.0]]
 
 
+@pytest.mark.parametrize("sep", ["|", ";", ",", "; ", " | "])
+def test_weights_in_cells_have_one_separator(sep):
+    column = cells(f"rock:0.9{sep}live:0.4", "live:1", f"so-so, la:.5{sep}live:0.4")
+    if "," not in sep:
+        tags, form = tag_columns({"tags": column}, ["tags"])
+        assert tags.classes.tolist() == ["live", "rock", "so-so, la"]
+    tags, form = tag_columns({"tags": column[:2]}, ["tags"])
+    assert tags.classes.tolist() == ["live", "rock"]
+    assert np.asarray(tags).tolist() == [[0.4, 0.9], [1.0, 0.0]]
+    assert form.sep == sep.strip()
+
+
 def test_one_column_for_each_tag():
     table = {"rock": np.array([1, 0, 1]), "live": cells("yes", "no", None)}
     tags, form = tag_columns(table, ["rock", "live"])

@@ -226,15 +226,15 @@ def _cells(column: Cells, sep: str | None, name: str) -> tuple[LabelSets, str]:
     said = [v for v in column.values if not is_missing_text(v)]
     values = [v for v in said if v.strip() not in _NOTHING]
     guesses = _SEPARATORS if sep is None else (sep,)
-    for guess in guesses:
-        weights = _weights(values, guess)
-        if weights is not None:
-            known = dict(zip(values, weights, strict=True))
-            return [known.get(value, {}) for value in column.values], guess
-    bare = Cells(np.arange(len(values)), values)
-    sets = parse_sets(bare, sep, f"column {name!r}")
+    weighted = [(w, g) for g in guesses if (w := _weights(values, g)) is not None]
+    if weighted:
+        # Another separator than theirs would be taken for a part of names.
+        sets, used = max(weighted, key=lambda read: sum(map(len, read[0])))
+    else:
+        bare = Cells(np.arange(len(values)), values)
+        sets = parse_sets(bare, sep, f"column {name!r}")
+        used = next((g for g in guesses if any(g in value for value in values)), "|")
     known = dict(zip(values, sets, strict=True))
-    used = next((g for g in guesses if any(g in value for value in values)), "|")
     return [known.get(value, {}) for value in column.values], used
 
 
