@@ -9,6 +9,7 @@ import pytest
 
 from partlearn import PartialClassifier
 from partlearn.candidates import from_votes
+from partlearn.io import label_evidence
 from partlearn.tables import (
     TableEncoder,
     columns_of,
@@ -27,6 +28,22 @@ def test_times_with_offsets_are_those_of_arrow(tmp_path):
     typed = TableEncoder().fit_transform(read_columns(tmp_path / "t.parquet"))
     written = TableEncoder().fit_transform({"when": texts})
     np.testing.assert_allclose(written, typed, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("cat", "dog"),
+    [
+        (["1,234", "950", "2,000"], ["17", "2,001", "5"]),
+        (["1.234,0", "950", "2.000"], ["17", "2.001", "5"]),
+        (["1\u00a0234", "950", "2\u00a0000"], ["17", "2\u00a0001", "5"]),
+        (["1234,00", "950", "2e3"], ["17,0", "2001", "500%"]),
+    ],
+)
+def test_weights_of_labels_are_written_as_features_are(cat, dog):
+    columns = {n: np.array(c, dtype=object) for n, c in (("cat", cat), ("dog", dog))}
+    weights = label_evidence(columns, ["cat", "dog"], form="weights").weights
+    W = np.array([[1234, 17], [950, 2001], [2000, 5]])
+    np.testing.assert_allclose(weights, W / W.max(axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize("words", [("true", "false"), ("TRUE", "FALSE")])

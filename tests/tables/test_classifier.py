@@ -224,6 +224,10 @@ def test_groups_and_weights_come_from_columns():
     model.fit(table)
     np.testing.assert_array_equal(Spy.given["groups"], table["shop"])
     np.testing.assert_array_equal(Spy.given["sample_weight"], table["trust"])
+    thousands = [f"1,{i:03}" if i % 2 else str(i) for i in range(len(table["size"]))]
+    model.fit({**table, "trust": thousands})
+    expected = [1000 * (i % 2) + i for i in range(len(thousands))]
+    np.testing.assert_array_equal(Spy.given["sample_weight"], expected)
     assert model.encoder_.get_feature_names_out().tolist() == ["size"]
     assert "groups of the rows (left out)" in model.encoder_.report()
     with pytest.raises(ValueError, match="PLKNN takes no weights of rows"):

@@ -31,7 +31,7 @@ from partlearn.io._label_columns import (
     read_forms,
     silent_rows,
 )
-from partlearn.io._label_forms import Cells, number_of
+from partlearn.io._label_forms import Cells, numbers_of
 from partlearn.io._matrix import as_dtype, read_matrix
 from partlearn.io._options import Budget, Form, ReadOptions, names_of
 from partlearn.io._table import arrow_errors
@@ -343,7 +343,7 @@ def _splits_truth(column: Cells, options: ReadOptions) -> bool:
 def _check_header(name: str, columns: Columns, labels: list[str]) -> None:
     """Raise if the first line holds numbers and a label instead of column names."""
     own = {part.strip() for part in re.split(r"[|;,]", name)}
-    others = [number_of(column) for column in columns if column != name]
+    others = numbers_of([column for column in columns if column != name])
     if own <= set(labels) and not np.isnan(others).any():
         raise DataFormatError(
             f"the first line holds numbers and the label {name!r} instead of names",

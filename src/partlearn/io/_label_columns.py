@@ -29,8 +29,8 @@ from partlearn.io._label_forms import (
     find_form,
     in_words,
     marks,
-    number_of,
     numbers,
+    numbers_of,
 )
 from partlearn.io._options import Budget, Form, Limits, names_of
 
@@ -137,7 +137,7 @@ def _refuse_measured(column: Cells, name: str) -> None:
     """Raise if a column holds measurements instead of labels."""
     if len(column.values) <= _MOST_FRACTIONS:
         return
-    values = np.array([number_of(text) for text in column.values])
+    values = numbers_of(column.values)
     if np.isfinite(values).all() and (values != np.round(values)).any():
         raise DataFormatError(
             f"column {name!r} holds {len(values)} different numbers with fractions, "

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from partlearn._arguments import argument
 from partlearn._typing import Array, Mask
 from partlearn.candidates import Evidence, Votes
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
+from partlearn.io._frame import find_grouping, numbers_in
 from partlearn.io._options import FORMS, Form
 
 YES = frozenset(
@@ -124,15 +125,20 @@ class Cells(NamedTuple):
         return list(rows.tolist())
 
 
-def number_of(text: str) -> float:
-    """Return the number in a cell of text, or NaN; decimal commas are allowed."""
-    text = text.strip()
-    percent = text.endswith("%")
-    try:
-        value = float(text.rstrip("% ").replace(",", "."))
-    except ValueError:
-        return np.nan
-    return value / 100 if percent else value
+def numbers_of(texts: Collection[str]) -> Array:
+    """Return the numbers in cells of text, written as in features or in percent.
+
+    Examples
+    --------
+    >>> from partlearn.io._label_forms import numbers_of
+    >>> numbers_of(["1,5", "70%", "cat"]), numbers_of(["1,234", "950"])
+    (array([1.5, 0.7, nan]), array([1234.,  950.]))
+    """
+    words = [text.strip() for text in texts]
+    # Flags are numbers among features, and labels here.
+    bare = ["" if word.isalpha() else word.rstrip("% ") for word in words]
+    scale = np.where([word.endswith("%") for word in words], 0.01, 1.0)
+    return numbers_in(np.array(bare, dtype=object), find_grouping(bare)) * scale
 
 
 def find_form(columns: Mapping[str, Cells], *, single: bool = True) -> Form:
@@ -162,10 +168,7 @@ def find_form(columns: Mapping[str, Cells], *, single: bool = True) -> Form:
     words = {n: {v.strip().lower() for v in c.values} for n, c in columns.items()}
     if all(texts <= YES | NO for texts in words.values()):
         return _binary(columns)
-    numeric = {
-        n: all(np.isfinite(number_of(text)) for text in texts)
-        for n, texts in words.items()
-    }
+    numeric = {n: not np.isnan(numbers_of(texts)).any() for n, texts in words.items()}
     if not all(numeric.values()):
         odd = [n for n in names if words[n] and numeric[n]]
         if odd:
@@ -308,8 +311,11 @@ def numbers(columns: Mapping[str, Cells]) -> Array:
         If a cell is not a number; the message names the cell.
     """
     parts = []
+    every = numbers_of([text for column in columns.values() for text in column.values])
+    start = 0
     for name, (codes, values) in columns.items():
-        read = np.array([*map(number_of, values), np.nan])
+        read = np.append(every[start : start + len(values)], np.nan)
+        start += len(values)
         odd = np.flatnonzero(np.isnan(read[:-1]))
         if odd.size:
             raise DataFormatError(

@@ -22,7 +22,6 @@ from partlearn.io import (
     TagForm,
     columns_of,
     label_choice,
-    numbers_in,
     row_count,
     take_rows,
 )
@@ -35,7 +34,12 @@ from partlearn.tables._bags import (
     warn_of_bags,
 )
 from partlearn.tables._blocks import BlockEncoder
-from partlearn.tables._column_kinds import ColumnKind, as_names, check_names
+from partlearn.tables._column_kinds import (
+    ColumnKind,
+    as_names,
+    check_names,
+    read_numbers,
+)
 from partlearn.tables._deciding import warn_of_columns
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._familiarity import Familiarity, learn_familiarity
@@ -466,7 +470,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
                 "sklearn.linear_model:LogisticRegression, or leave out "
                 f"{argument('weight')}.",
             )
-            params["sample_weight"] = numbers_in(table[self.weight])
+            params["sample_weight"] = read_numbers(table[self.weight])
         return params
 
     def _class_weights(self, evidence: Evidence) -> Array | None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._arguments import argument
+from partlearn._typing import Array
 from partlearn.candidates import MISSING_WORDS, check_known, is_missing_text
 from partlearn.io import bag_columns, find_writing, form_of, numbers_in
 from partlearn.tables._moments import find_format, fits_both_orders
@@ -238,3 +239,9 @@ def _is_unspaced_letter(code: int) -> bool:
 
 def _and(first: str, second: str) -> str:
     return f"{first}, {second}" if second else first
+
+
+def read_numbers(column: NDArray[Any]) -> Array:
+    """Return the numbers of a column, NaN for other cells, however they are written."""
+    kind = find_kinds({"": column}, {"": "number"})[""]
+    return numbers_in(column, kind.grouping, kind.unit)

@@ -14,10 +14,10 @@ from partlearn._arguments import argument
 from partlearn._progress import iterations
 from partlearn._typing import Array, Indices
 from partlearn.candidates import bag_codes
-from partlearn.io import Columns, numbers_in, take_rows
+from partlearn.io import Columns, take_rows
 from partlearn.model_selection import CandidateKFold
 from partlearn.tables._bags import read_bags
-from partlearn.tables._column_kinds import check_names, find_kinds
+from partlearn.tables._column_kinds import check_names, find_kinds, read_numbers
 from partlearn.tables._moments import moments_in
 
 _TEST_SHARE = 5  # of a drawn part of a large table one row in so many is tested
@@ -151,8 +151,7 @@ def read_times(name: str, columns: Columns, rows: Sequence[int] | Indices) -> Ar
         moments = moments_in(column, kind.date_format)
         values = np.where(np.isnat(moments), np.nan, moments.astype(float))
     else:  # numbers, also those that look like names of rows
-        kind = find_kinds({name: column}, {name: "number"})[name]
-        values = np.asarray(numbers_in(column, kind.grouping, kind.unit), dtype=float)
+        values = read_numbers(column)
     unread = int(np.isnan(values).sum())
     if unread:
         first = int(rows[np.flatnonzero(np.isnan(values))[0]])
