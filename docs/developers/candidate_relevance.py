@@ -22,7 +22,7 @@ class CandidateRelevance(BaseSelector):
     def fit(self, X, y):
         """Rank the features."""
         # Rows without any candidate are allowed for multi-labels.
-        X, C = validate_partial_data(self, X, y, empty="keep", accept_sparse="csr")
+        X, C = validate_partial_data(self, X, y, empty="keep")
         Z, _, _ = standardize(X.astype(np.float64))
         scores = relevance(Z, C.astype(np.float64))
         keep, exclude, available = self._limits()

@@ -126,7 +126,7 @@ def test_entries_of_sparse_features_that_are_stored_twice_are_added():
     parts = (np.array([1.0, 2.0, 1.0, 2.0, 2.0]), [1, 1, 0, 1, 0], [0, 2, 3, 5])
     twice = sp.csr_array(parts, shape=(3, 2))
     np.testing.assert_array_equal(twice.toarray(), X)
-    checked, _ = validate_partial_data(PLKNN(), twice, S, accept_sparse="csr")
+    checked, _ = validate_partial_data(PLKNN(), twice, S)
     np.testing.assert_array_equal(checked.data, [3, 1, 2, 2])
     assert twice.nnz == 5  # the caller's matrix is left alone
     for model in (SURE(), ParticleVLS()):

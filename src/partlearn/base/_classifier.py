@@ -33,8 +33,7 @@ class BaseCandidateClassifier(
         self, X: Any, y: Any, confidence: Any = None, **check_params: Any
     ) -> tuple[Any, Mask, Any]:
         """Return checked rows, candidates, and initial confidences."""
-        check_params = {"accept_sparse": "csr", "order": "C", **check_params}
-        X, labels = validate_evidence(self, X, y, **check_params)
+        X, labels = validate_evidence(self, X, y, **{"order": "C", **check_params})
         if confidence is None and labels.weighted:
             confidence = labels.first_confidence()
         return X, labels.candidates, confidence

@@ -40,7 +40,8 @@ def validate_evidence(
     blocks : bool, default=False
         Whether the estimator can be fitted on blocks of rows.
     **check_params : dict
-        For ``validate_data``; float64 and float32 are kept unless `dtype` says more.
+        For ``validate_data``. Sparse matrices become CSR, and float64 and float32 are
+        kept, unless these say more.
 
     Returns
     -------
@@ -71,7 +72,7 @@ def validate_tags(estimator: Any, X: Any, y: Any) -> tuple[Any, Tags]:
     tags : Tags
         Checked tags.
     """
-    options = {"accept_sparse": "csr", "order": "C", "ensure_min_samples": 2}
+    options = {"order": "C", "ensure_min_samples": 2}
     return _validated(estimator, X, y, check_tags, True, options)
 
 
@@ -114,7 +115,8 @@ def validate_partial_data(
     empty : {"error", "all", "keep"}, default="error"
         What to do with rows without candidates; multi-label estimators keep them.
     **check_params : dict
-        For ``validate_data``; float64 and float32 are kept unless `dtype` says more.
+        For ``validate_data``. Sparse matrices become CSR, and float64 and float32 are
+        kept, unless these say more.
 
     Returns
     -------
@@ -156,7 +158,8 @@ def _validate_features(estimator: Any, X: Any, check_params: dict[str, Any]) -> 
             "of rows. Load them into memory (`X.compute()`), or fit one of the methods "
             "that the user guide lists under blocks."
         )
-    return _sound(estimator, X, {"dtype": float_dtypes(X), **check_params})
+    options = {"accept_sparse": "csr", "dtype": float_dtypes(X), **check_params}
+    return _sound(estimator, X, options)
 
 
 def _validate_blocks(estimator: Any, rows: Rows, check_params: dict[str, Any]) -> Rows:
@@ -169,21 +172,18 @@ def _validate_blocks(estimator: Any, rows: Rows, check_params: dict[str, Any]) -
         )
     # Two rows that stand for all set what an estimator knows of its columns.
     validate_data(estimator, framed(np.zeros((2, rows.shape[1])), rows.names))
-    accept = check_params.get("accept_sparse", False)
     dtype = np.float32 if rows.dtype == np.float32 else np.float64
     return rows.apply(
-        partial(_checked_block, accept_sparse=accept, dtype=dtype),
+        partial(_checked_block, dtype=dtype),
         n_features=rows.shape[1],
         dtype=dtype,
         numbered=True,
     )
 
 
-def _checked_block(
-    block: Any, first: int, last: int, accept_sparse: Any, dtype: Any
-) -> Any:
+def _checked_block(block: Any, first: int, last: int, dtype: Any) -> Any:
     try:
-        X = check_array(block, accept_sparse=accept_sparse, dtype=dtype, order="C")
+        X = check_array(block, accept_sparse="csr", dtype=dtype, order="C")
     except ValueError as error:
         raise ValueError(f"In the block of rows {first} to {last}: {error}") from None
     return canonical(X)

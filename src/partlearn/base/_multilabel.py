@@ -84,9 +84,7 @@ class BaseMultilabelClassifier(CandidateMixin, ClassifierMixin, BaseEstimator):
     def _validate_fit(self, X: Any, y: Any) -> tuple[Any, Mask]:
         if isinstance(y, Iterator):  # to be read twice
             y = list(y)
-        X, C = validate_partial_data(
-            self, X, y, empty="keep", accept_sparse="csr", order="C"
-        )
+        X, C = validate_partial_data(self, X, y, empty="keep", order="C")
         self.multilabel_ = not one_label_each(y)
         return X, C
 

@@ -198,12 +198,7 @@ class BaseReducer(
     def _check_fit(self, X: Any, y: Any) -> tuple[Any, Evidence]:
         """Check the input of `fit`; raise if all features are constant."""
         X, labels = validate_evidence(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            ensure_min_samples=2,
-            blocks=self._fits_blocks,
+            self, X, y, ensure_min_samples=2, blocks=self._fits_blocks
         )
         check_informative(labels.weights, labels.classes, type(self).__name__)
         std = column_moments(X)[1]

@@ -121,7 +121,7 @@ class CoupledClassifier(BaseCandidateClassifier):
                 f"{type(self.classifier).__name__} cannot start from confidences: its "
                 "fit takes no `confidence`. Set pass_confidence=False."
             )
-        checked, labels = validate_evidence(self, X, y, accept_sparse="csr")
+        checked, labels = validate_evidence(self, X, y)
         X = _named(X, checked)
         columns = recoded(labels)
         self.reducer_ = clone(self.reducer).fit(X, columns)

@@ -188,9 +188,7 @@ class PLECOC(BaseScoreClassifier):
         self : PLECOC
             The fitted classifier.
         """
-        X, S = validate_partial_data(
-            self, X, y, accept_sparse="csr", order="C", ensure_min_samples=2
-        )
+        X, S = validate_partial_data(self, X, y, order="C", ensure_min_samples=2)
         rng = check_random_state(self.random_state)
         if self.estimator is None:
             rows = reference_rows(X.shape[0], self.max_samples, rng)

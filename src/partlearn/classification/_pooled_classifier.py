@@ -174,9 +174,7 @@ class PooledClassifier(BaseCandidateClassifier):
         """
         if not self.estimators:
             raise ValueError("`estimators` must hold one classifier or more; got none.")
-        X, labels = validate_evidence(
-            self, X, y, accept_sparse="csr", ensure_min_samples=2
-        )
+        X, labels = validate_evidence(self, X, y, ensure_min_samples=2)
         check_two_classes(self.classes_, type(self).__name__)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         classifiers = [for_candidates(estimator, seed) for estimator in self.estimators]

@@ -225,9 +225,7 @@ class PredictionSets(BaseCandidateClassifier):
             The fitted classifier.
         """
         check_calibrator(self.calibrator, per_class=self.per_class)
-        X, labels = validate_evidence(
-            self, X, y, accept_sparse="csr", ensure_min_samples=2
-        )
+        X, labels = validate_evidence(self, X, y, ensure_min_samples=2)
         check_two_classes(self.classes_, type(self).__name__)
         if (gold is None) != (self.calibrator != "gold"):
             raise ValueError(

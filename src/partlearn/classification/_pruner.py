@@ -144,7 +144,7 @@ class CandidatePruner(BaseCandidateClassifier):
         self : CandidatePruner
             The fitted classifier.
         """
-        X, S = validate_partial_data(self, X, y, accept_sparse="csr")
+        X, S = validate_partial_data(self, X, y)
         estimator = CC() if self.estimator is None else self.estimator
         if len(S) < 2:  # nobody to ask
             self.candidates_ = S

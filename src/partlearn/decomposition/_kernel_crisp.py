@@ -61,13 +61,7 @@ class PoolMixin:
     def _fit_pool(self, X: Any, y: Any, confidence: Any, bags: Any) -> None:
         """Fit the pool of experts, and set the attributes of both."""
         X, labels = validate_evidence(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            order="C",
-            ensure_min_samples=2,
-            blocks=True,
+            self, X, y, order="C", ensure_min_samples=2, blocks=True
         )
         check_informative(labels.weights, labels.classes, type(self).__name__)
         rule = BagRule.of(self, bags, labels)

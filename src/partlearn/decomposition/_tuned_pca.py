@@ -153,9 +153,7 @@ class TunedPCA(BaseReducer):
         self : TunedPCA
             The fitted reducer.
         """
-        X, labels = validate_evidence(
-            self, X, y, accept_sparse="csr", ensure_min_samples=2, blocks=True
-        )
+        X, labels = validate_evidence(self, X, y, ensure_min_samples=2, blocks=True)
         S = labels.candidates
         check_two_classes(self.classes_, "TunedPCA")
         rng = check_random_state(self.random_state)

@@ -73,9 +73,7 @@ class ConfidenceSelector(BaseSelector):
         # Maximum relevance has nothing to choose from.
         given = getattr(self, "criterion", relevance_only)
         criterion = CRITERIA[given] if isinstance(given, str) else given
-        X, labels = validate_evidence(
-            self, X, y, accept_sparse="csr", ensure_min_samples=2, blocks=True
-        )
+        X, labels = validate_evidence(self, X, y, ensure_min_samples=2, blocks=True)
         check_two_classes(labels.classes, type(self).__name__)
         keep, exclude, available = self._limits()
         limits = {"criterion": criterion, "keep": keep, "exclude": exclude}

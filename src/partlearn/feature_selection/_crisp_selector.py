@@ -176,9 +176,7 @@ class CRISPSelector(BaseSelector):
         self : CRISPSelector
             The fitted selector.
         """
-        X, labels = validate_evidence(
-            self, X, y, accept_sparse="csr", ensure_min_samples=2
-        )
+        X, labels = validate_evidence(self, X, y, ensure_min_samples=2)
         check_informative(labels.weights, self.classes_, type(self).__name__)
         keep, exclude, available = self._limits()
         if self.n_features_to_select == "auto":

@@ -216,15 +216,8 @@ class PMLSelector(BaseSelector):
 
     def _validate(self, X: Any, y: Any) -> tuple[Any, Mask]:
         """Features in float64, and candidates; rows may have none."""
-        X, C = validate_partial_data(
-            self,
-            X,
-            y,
-            empty="keep",
-            accept_sparse="csr",
-            order="C",
-            ensure_min_samples=self._least_rows,
-        )
+        rows = {"order": "C", "ensure_min_samples": self._least_rows}
+        X, C = validate_partial_data(self, X, y, empty="keep", **rows)
         X = X.astype(np.float64)
         if self.scale and self._symmetric:
             X = scaled_rows(X, bias=False)[0].dense()
