@@ -18,7 +18,6 @@ import numpy as np
 from benchmarks.pool import Cell, add_options, computed, share, write_table
 from benchmarks.prediction_sets import KNOWN, NAMES, load
 from partlearn import disambiguate
-from partlearn.inspection import label_report
 
 HEAD = ("data", "right", "expected", "low to high", "holds", "50 known labels", "hold")
 
@@ -32,10 +31,7 @@ def measure(folder: Path, job: Cell) -> Cell:
         gold = {int(i): y[i] for i in rows}
     result = disambiguate(X, labels, gold=gold)
     right = float((result.label == result.classes[y]).mean())
-    if result.quality is None:
-        expected, low, high = label_report(result).expected_right
-    else:
-        expected, low, high = result.quality[:3]
+    expected, low, high = result.expected_right
     values = {"right": right, "expected": expected, "low": low, "high": high}
     if result.halves is not None and gold is None:
         first, second = result.halves()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_classification
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -267,6 +267,42 @@ def test_expected_right_of_votes_counts_errors_that_annotators_share(shared):
         assert abs(expected - right) < result.confidence.mean() - right
     first, second = (disambiguate(X, half).label for half in votes.halves())
     assert result.halves_agree == (first == second).mean()
+
+
+def test_the_range_reaches_down_to_the_truth_where_labels_overlap():
+    """Confidences are too high there; models of halves of the rows show it."""
+    inside, before = 0, 0
+    for seed in range(20, 26):
+        X, y = make_classification(
+            300,
+            8,
+            n_informative=5,
+            n_classes=5,
+            n_clusters_per_class=1,
+            class_sep=0.6,
+            random_state=seed,
+        )
+        result = disambiguate(X, make_candidates(y, 2, random_state=seed))
+        right = (result.label == y).mean()
+        mean, low, high = result.expected_right
+        inside += low <= right <= high
+        before += 2 * mean - high <= right <= high
+        assert result.overconfidence > 1.1
+    assert inside >= 5
+    assert before <= 2  # without the flatter confidences
+
+
+def test_well_separated_labels_have_a_narrow_range():
+    X, y = make_blobs(200, n_features=6, centers=4, random_state=0)
+    result = disambiguate(X, make_candidates(y, 1, random_state=0))
+    assert result.expected_right[1] > 0.97
+    assert disambiguate(X[:30], y[:30, None] == np.arange(4)).overconfidence is None
+    assert disambiguate(X, y).overconfidence is None  # nothing to choose
+    candidates = make_candidates(y, 1, random_state=0)
+    known = disambiguate(X, candidates, gold={i: int(y[i]) for i in range(20)})
+    assert known.overconfidence is None
+    bare = replace(result, held_out=lambda: disambiguate(X, y[:3]))
+    assert bare.overconfidence is None  # nothing can be learnt from a half
 
 
 def test_expected_right_without_halves():

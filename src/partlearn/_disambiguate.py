@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from numbers import Real
@@ -26,6 +27,8 @@ from partlearn.io import label_choice
 # Miss rate of the fit from which the rate is estimated. Chosen on vehicle, vowel and
 # digits with drawn errors: a smaller one believes wrong labels.
 _FIRST_RATE = 0.2
+_ENOUGH = 40  # rows from which halves of them are learned from
+_MOST_HELD_OUT = 2000  # rows that tell whether probabilities are too high
 
 
 def disambiguate(
@@ -204,6 +207,11 @@ def disambiguate(
         annotators = candidates.summarize_votes(evidence, F).annotators
         if len(evidence.annotators) > 1:
             halves = partial(_labels_of_halves, method, X, evidence, bags)
+    held_out = None
+    plain = not certain and rate is None and bags is None and not evidence.weighted
+    several = int((S.sum(axis=1) > 1).sum())
+    if plain and several and len(S) >= _ENOUGH and hasattr(estimator, "predict_proba"):
+        held_out = partial(_held_out_halves, estimator, X, S)
     return Disambiguation(
         label=classes[best],
         confidence=lead,
@@ -223,6 +231,7 @@ def disambiguate(
         quality=quality,
         miss_rate=rate,
         halves=halves,
+        held_out=held_out,
         column_importances=tables.column_importances(estimator, sources),
     )
 
@@ -323,6 +332,22 @@ def _labels_of_halves(
         _, F, possible, _ = _fitted(method, X, half, {}, bags, None)
         labels.append(np.where(possible, F, -1.0).argmax(axis=1))
     return labels
+
+
+def _held_out_halves(estimator: Any, X: Any, S: Mask) -> tuple[Array, Mask]:
+    """Return probabilities of rows by a model of as many others, and their candidates.
+
+    A rule of thumb needs no more than some thousand rows.
+    """
+    rows = np.random.default_rng(0).permutation(len(S))[:_MOST_HELD_OUT]
+    first, second = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+    P = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit to all rows has said them
+        for train, test in ((first, second), (second, first)):
+            model = clone(estimator).fit(X[train], S[train])
+            P.append(model.predict_proba(X[test]))
+    return np.concatenate(P), S[np.concatenate([second, first])]
 
 
 def _rows_to_one(F: Array) -> Array:

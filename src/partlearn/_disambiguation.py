@@ -30,7 +30,12 @@ from partlearn.inspection import (
     row_states,
 )
 from partlearn.io import atomic_write
-from partlearn.metrics import CalibrationBins, GoldQuality, calibration_bins
+from partlearn.metrics import (
+    CalibrationBins,
+    GoldQuality,
+    calibration_bins,
+    overconfidence,
+)
 from partlearn.tables import Agreement
 
 
@@ -104,6 +109,9 @@ class Disambiguation:
     halves: Callable[[], list[Any]] | None = field(
         default=None, repr=False, compare=False
     )
+    held_out: Callable[[], tuple[Array, Mask]] | None = field(
+        default=None, repr=False, compare=False
+    )
     column_importances: dict[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -151,14 +159,32 @@ class Disambiguation:
             return None
         return float(np.mean(first == second))
 
+    @cached_property
+    def overconfidence(self) -> float | None:
+        """Factor by which logarithms of held-out probabilities are too large.
+
+        Of two halves of at most 2,000 rows, each is predicted by a model of the other
+        one. 1 if the probabilities agree with how often they hit the candidates.
+        Computed when it is first used, which takes up to the time of
+        :func:`~partlearn.disambiguate`. None with votes, weights, bags or known labels,
+        for a method without probabilities, and for few rows.
+        """
+        if self.held_out is None:
+            return None
+        try:
+            return overconfidence(*self.held_out())
+        except ValueError:  # too few rows of a label to learn from
+            return None
+
     @property
     def expected_right(self) -> tuple[float, float, float]:
         """Expected share of right labels, and the lower and upper end of its range.
 
         Estimated from known labels if there are any (``quality``). Otherwise it is the
         mean confidence, with two standard deviations on both sides; at the lower end,
-        labels that always come together count as guesses. Both ends are too high if
-        confidences are, for example for overlapping classes. Annotators share errors:
+        labels that always come together count as guesses, and confidences are flattened
+        by ``overconfidence``. The upper end is too high if confidences are, for example
+        for overlapping classes. Annotators share errors:
         with votes, the lower end is at most two standard deviations below
         ``halves_agree``, and the expected share lies halfway between this and the mean
         confidence.

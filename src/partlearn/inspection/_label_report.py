@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partlearn._typing import Array, Indices, Mask
-from partlearn.candidates import Evidence, bag_codes
+from partlearn.candidates import Evidence, bag_codes, restrict_confidence
 from partlearn.inspection._confidence import candidate_confusion
 from partlearn.inspection._reasons import Reasons
 from partlearn.metrics import (
@@ -226,6 +226,10 @@ def expected_share(result: Any) -> tuple[float, float, float]:
     n, mean, agree = len(c), float(c.mean()), result.halves_agree
     spread = 2 * float((c * (1 - c)).sum()) ** 0.5 / n
     low, high = min(mean, float(cautious.mean())) - spread, mean + spread
+    factor = result.overconfidence
+    if factor is not None and factor > 1:
+        f = restrict_confidence(F ** (1 / factor), S)[np.arange(n), F.argmax(axis=1)]
+        low = min(low, float(f.mean()) - 2 * float((f * (1 - f)).sum()) ** 0.5 / n)
     if agree is not None:
         low = min(low, agree - 2 * (agree * (1 - agree) / n) ** 0.5)
         mean = (mean + min(agree, mean)) / 2

@@ -16,6 +16,7 @@ from partlearn.metrics._dependence import (
     candidate_dependence,
     cautious_share,
     hit_accuracy,
+    overconfidence,
 )
 from partlearn.metrics._multilabel import (
     average_precision,

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
 
 from partlearn._typing import Array, Mask
 from partlearn.candidates import check_evidence
@@ -15,6 +17,7 @@ _DEVIATIONS = 4.0  # standard deviations above chance
 _FEW_LABELS = 3  # too few to tell dependence from the shares of the labels
 _SINGLE = 0.1  # share of rows with a single candidate that speak for themselves
 _FITS = 50  # iterations of proportional fitting
+_MOST_OVERCONFIDENT = 8.0  # factor of the logarithms of probabilities
 
 
 class Dependence(NamedTuple):
@@ -173,3 +176,46 @@ def hit_accuracy(S: Mask, best: NDArray[Any], inside: Array) -> tuple[float, flo
     accuracy = float((S[rows, best] - chance).sum()) / weight
     hit = chance + (1 - chance) * min(max(accuracy, 0.0), 1.0)
     return accuracy, float((hit * (1 - hit)).sum()) ** 0.5 / weight
+
+
+def overconfidence(P: Array, S: Mask) -> float:
+    """Find by which factor the logarithms of held-out probabilities are too large.
+
+    Probabilities that say how often a label is true also say how often it is a
+    candidate. The factor is the temperature at which the candidate sets of the rows are
+    most likely, if false candidates are independent of the true label.
+
+    Parameters
+    ----------
+    P : ndarray of shape (n_samples, n_classes)
+        Probabilities of rows that were held out in training.
+    S : ndarray of bool, shape (n_samples, n_classes)
+        Their candidates.
+
+    Returns
+    -------
+    factor : float
+        Between 1, if the probabilities are not too high, and 8.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.candidates import make_candidates
+    >>> from partlearn.metrics._dependence import overconfidence
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.dirichlet(np.ones(5), size=2000)
+    >>> truth = np.array([rng.choice(5, p=row) for row in P])
+    >>> S = make_candidates(truth, 1, random_state=0)
+    >>> sharper = P**3 / (P**3).sum(axis=1, keepdims=True)
+    >>> round(overconfidence(P, S), 1), round(overconfidence(sharper, S), 1)
+    (1.0, 3.0)
+    """
+    logarithms = np.log(np.maximum(P, np.finfo(float).tiny))
+
+    def misfit(power: float) -> float:
+        sets = logsumexp(power * logarithms, axis=1, b=S)
+        return -float((sets - logsumexp(power * logarithms, axis=1)).sum())
+
+    bounds = (1 / _MOST_OVERCONFIDENT, 1.0)
+    power = minimize_scalar(misfit, bounds=bounds, method="bounded").x
+    return 1 / float(power if misfit(power) < misfit(1.0) else 1.0)
