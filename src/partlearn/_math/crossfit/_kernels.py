@@ -35,6 +35,7 @@ from partlearn._typing import Array
 
 Kernel = Literal["rbf", "laplacian"]
 
+_MANY_TERMS = 10**7  # of distances, from which importing compiled loops pays
 _DEVICE_ENTRIES = 1 << 27  # and on a device
 _RESOLVED = 1e-10  # squared singular values, of the largest, that count
 _RESOLVED_LANDMARKS = 1e-9  # eigenvalues of the landmarks' kernel that count
@@ -77,7 +78,10 @@ def kernel_block(kernel: Kernel, X: Array, Z: Array, width: float) -> Array:
         D = at_least(D, 0.0, overwrite=True)
         D *= -0.5 / width**2
     else:
-        D = (compiled_twin(city_block) if numpy else array_city_block)(X, Z)
+        distances = city_block if numpy else array_city_block
+        if numpy and X.size * Z.shape[0] >= _MANY_TERMS:
+            distances = compiled_twin(city_block)  # with the same bits
+        D = distances(X, Z)
         D *= -1 / width
     return np.exp(D, out=D) if numpy else xp.exp(D)
 
