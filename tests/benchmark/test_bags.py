@@ -90,6 +90,8 @@ def test_wrong_plans(folder):
         load_plan_data(parsed('bags = "photos"'), folder)
     with pytest.raises(PlanError, match="PLKNN does not use bags"):
         check_methods(parsed(more="pass_bags = true"))
+    with pytest.raises(PlanError, match="no data set has bags"):
+        check_methods(parsed("", "CandidateClassifier", "pass_bags = true", FOREST))
     text = PLAN.replace('source = "faces"', 'source = "sklearn:iris"\nr = 1')
     plan = parse_plan(
         text.format(data='bags = "runs"', learner="PLKNN", more="", params="")

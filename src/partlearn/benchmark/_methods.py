@@ -100,6 +100,11 @@ def available(
                 known = True
                 for params in (spec.params, *spec.by_data.values()):
                     _check(spec, build(spec.cls, params, kind))
+                if spec.pass_bags and not any(data.bags for data in plan.data):
+                    raise PlanError(
+                        "no data set has bags. Set `bags` of one, or leave `pass_bags` "
+                        "out."
+                    )
                 if isinstance(plan, TunedPlan) and kind == "learner":
                     _check_search(spec, build(spec.cls, spec.params, kind))
         except (MethodError, PlanError) as error:
