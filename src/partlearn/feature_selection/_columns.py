@@ -43,7 +43,7 @@ Parameters = tuple[Array, Array, Array]  # mean, inverse, offset of a posterior 
 
 
 def columns(X: Any, moments: Moments | None = None) -> DenseColumns | SparseColumns:
-    """Wrap validated data; `moments` are those of more rows than these."""
+    """Wrap validated data; `moments` may come from more rows."""
     return (SparseColumns if sp.issparse(X) else DenseColumns)(X, moments)
 
 

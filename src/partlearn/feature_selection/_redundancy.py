@@ -140,7 +140,7 @@ class DenseTables:
 
 
 def _packed(bits: Mask) -> NDArray[np.uint64]:
-    """Pack the last axis into words, the last of which is filled up with zeros."""
+    """Pack the last axis into words, padded with zeros."""
     rows, m = bits.shape
     words = np.zeros((rows, -(-m // 64)), dtype=np.uint64)
     packed = np.packbits(bits, axis=1)

@@ -214,7 +214,7 @@ class Relevance:
 
     @cached_property
     def _members(self) -> Any:
-        """Membership as a (q, m) matrix, sparse where products are cheaper so."""
+        """Return the membership as a (q, m) matrix, sparse if products are cheaper."""
         rows = self._member_rows
         few = rows.nnz < 0.25 * rows.shape[0] * rows.shape[1]
         members = rows.T.astype(np.float64)

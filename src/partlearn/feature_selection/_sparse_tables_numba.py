@@ -30,7 +30,7 @@ def apart(away_f, away_g, log_table):
 
 @njit(nogil=True)
 def meetings(f, by_column, by_row, counts, rest, log_table, slot, joint, met, extra):
-    """Features that meet `f` and what is to be added to :func:`apart` for them.
+    """Find features with rows in common with `f`, and their further terms.
 
     ``by_column`` and ``by_row`` are (indptr, indices, bin) of the entries that are away
     from the bin of the zeros, ``rest``. ``slot`` is -1 everywhere, before and after.
@@ -82,7 +82,7 @@ def meetings(f, by_column, by_row, counts, rest, log_table, slot, joint, met, ex
 def select(
     order, path, p, until, features, outside, open_, relevance, state, tie, data
 ):
-    """Go on from selection `p` up to `until` among some features; return where it ends.
+    """Continue from selection `p` up to `until` among some features; return the end.
 
     It ends early where the best of these features is not clearly better than
     ``outside``, a bound on the scores of all others. Fills ``order`` and ``path``, the

@@ -41,7 +41,7 @@ def singular_threshold(A: Array, t: float) -> Array:
 def accelerated(
     step: Callable[[Array], Array], start: Array, numbers: Iterable[int], tol: float
 ) -> tuple[Array, int, bool]:
-    """Repeat a proximal gradient step with momentum, restarted where it points uphill.
+    """Repeat proximal gradient steps with momentum and restarts.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ _PREFIXES = {"maybe": "maybe", "list of": "list", "map of": "map"}
 
 @dataclass(frozen=True)
 class Spec:
-    """What a value must be."""
+    """Specification of a value."""
 
     text: str
     kind: str
@@ -84,13 +84,13 @@ def parse(text: str) -> Spec:
 
 @dataclass(frozen=True)
 class Scope:
-    """The sizes of one estimator; those of items in a list count for the item only."""
+    """Sizes of one estimator; sizes of items in a list apply to the item only."""
 
     states: tuple[Mapping[str, Any], ...]
     sizes: ChainMap[str, int] = field(default_factory=ChainMap)
 
     def item(self, *state: Mapping[str, Any]) -> "Scope":
-        """The scope of an item of a list, or of a part, whose `state` comes first."""
+        """Return the scope of an item of a list, or of a part with its own `state`."""
         return Scope((*state, *self.states), self.sizes.new_child())
 
     def size(self, name: str) -> int | None:
@@ -155,7 +155,7 @@ Check = Callable[[Any, Spec, Scope, str], bool]
 def _arrays(
     kinds: str, sound: Callable[[NDArray[Any], Spec, Scope], Any] | None = None
 ) -> Check:
-    """Check of arrays of some kinds of dtypes, or of scalars where no shape is given.
+    """Return a check of arrays of some dtypes, or of scalars without a shape.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def _finite(A: NDArray[Any], spec: Spec, scope: Scope) -> Any:
 
 
 def _within(A: NDArray[Any], spec: Spec, scope: Scope) -> bool:
-    """Whether whole numbers are in the range of `spec`, where it has one."""
+    """Whether whole numbers are in the range of `spec`, if it has one."""
     low, _, high = spec.argument.partition("..")
     return not high or _between(A, int(low), int(high))
 
@@ -280,7 +280,7 @@ def _part(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
 
 
 def in_order(state: Mapping[str, Any]) -> list[str]:
-    """Names of attributes; arrays come first, since they say what sizes are."""
+    """Return the names of attributes, arrays first, since they define sizes."""
     return sorted(state, key=lambda name: not isinstance(state[name], np.ndarray))
 
 

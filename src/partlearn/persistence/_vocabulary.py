@@ -1,9 +1,9 @@
-"""What fitted attributes are, by name; the language is that of ``_state``.
+"""Specifications of fitted attributes by name, in the language of ``_state``.
 
-Estimators of partlearn use one name for one idea, so that most of them need nothing
-here. An attribute that is new, or another thing in one class, is declared in
-`ATTRIBUTES` or under the class in `CLASSES`; a part that ``__state_types__`` lists, in
-`PARTS`. Attributes in `DERIVED` follow from others: files do not hold them.
+Estimators of partlearn use one name for one idea, so that most need no entry here. A
+new attribute, or one with another meaning in one class, is declared in `ATTRIBUTES` or
+under the class in `CLASSES`; a part that ``__state_types__`` lists, in `PARTS`.
+Attributes in `DERIVED` follow from others: files do not hold them.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause

@@ -44,7 +44,7 @@ def _contents(value: Any) -> Iterable[Any]:
 
 
 def _widest(value: Any) -> int:
-    """Columns of the widest dense array inside; of sparse ones none is made dense."""
+    """Return the columns of the widest dense array; sparse ones are not made dense."""
     if isinstance(value, np.ndarray):
         return value.shape[-1] if value.ndim > 1 else 1
     if isinstance(value, type) or issparse(value):

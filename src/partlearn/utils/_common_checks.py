@@ -1,4 +1,4 @@
-"""Checks of every estimator, and what checks share: a problem, a fit, a comparison."""
+"""Checks of every estimator, and shared problems, fits and comparisons."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -33,7 +33,7 @@ def is_multilabel(estimator: Any) -> bool:
 
 
 def uses_labels(estimator: Any) -> bool:
-    """Whether the estimator looks at labels at all."""
+    """Whether the estimator uses labels."""
     return bool(get_tags(estimator).target_tags.required)
 
 
@@ -89,7 +89,7 @@ def output(fitted: Any, X: Any) -> NDArray[Any]:
 
 
 def confidence(fitted: Any) -> NDArray[Any] | None:
-    """Confidences in the labels of the training rows, where there are any."""
+    """Return the confidences of the training rows, if there are any."""
     return getattr(fitted, "label_confidence_", None)
 
 
@@ -123,7 +123,7 @@ def order_matters(estimator: Any, axis: Literal["rows", "classes"]) -> bool:
 
 
 def assert_close(P: NDArray[Any], Q: NDArray[Any], *, exactly: bool) -> None:
-    """Two results are equal up to rounding or, where draws differ, nearly so."""
+    """Check that two results are equal up to rounding or random draws."""
     if exactly:
         np.testing.assert_allclose(P, Q, rtol=1e-5, atol=1e-5)
     else:
@@ -143,7 +143,7 @@ def _same_data(X: NDArray[Any]) -> Iterator[NDArray[Any]]:
 def assert_stable(
     output: Callable[[NDArray[Any]], NDArray[Any]], X: NDArray[Any]
 ) -> None:
-    """What is learned from data does not hang on how they are written.
+    """Check that the result does not depend on the form of the data.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def coarse(X: NDArray[Any]) -> NDArray[Any]:
 
 
 def optional(name: str) -> Any:
-    """Return a package, or None where it is not installed."""
+    """Return a package, or None if it is not installed."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError:
@@ -173,7 +173,7 @@ def optional(name: str) -> Any:
 
 
 def frames(X: NDArray[Any]) -> Iterator[tuple[str, Any]]:
-    """Rows as data frames of all kinds whose names scikit-learn can read."""
+    """Yield the rows as data frames of all kinds that scikit-learn supports."""
     columns = [f"f{j}" for j in range(X.shape[1])]
     for name in ("pandas", "polars"):
         module = optional(name)
@@ -293,7 +293,7 @@ def check_coarse_features(estimator: Any) -> None:
 
 
 def check_length_message(estimator: Any) -> None:
-    """Features and labels of different length are an error that says both lengths."""
+    """Features and labels of different length raise an error with both lengths."""
     if not uses_labels(estimator):
         return
     X, S = problem(estimator)
@@ -415,7 +415,7 @@ def _results(fitted: Any, X: NDArray[Any]) -> dict[str, NDArray[Any]]:
 
 
 def check_unhashable_labels(estimator: Any) -> None:
-    """Labels that can name no class are an error that says what they are."""
+    """Labels that cannot be class names raise an error that describes them."""
     X, _ = _edge_problem()
     labels = np.empty(len(X), dtype=object)
     labels[:] = [{"name": "cat"}] * len(X)

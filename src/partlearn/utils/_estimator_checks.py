@@ -125,7 +125,7 @@ def check_equal_weights(estimator: Any) -> None:
 
 
 def check_weights_and_votes(estimator: Any) -> None:
-    """Weights and votes are used, or refused by an error that says who uses them."""
+    """Weights and votes are used, or raise an error that names other methods."""
     X, y, S = with_truth()
     rng = np.random.default_rng(0)
     weights = from_weights(S * rng.uniform(0.1, 1, S.shape) + 2 * np.eye(5)[y])
@@ -148,7 +148,7 @@ def check_weights_and_votes(estimator: Any) -> None:
 
 
 def check_full_rows(estimator: Any) -> None:
-    """A row whose set is full is an unlabeled row: it contributes through X alone.
+    """A row with all labels as candidates is unlabeled and contributes by X only.
 
     So its confidences stay a distribution over all classes, no class is favored by
     it, and the labeled rows are still learned.
@@ -175,7 +175,7 @@ def _assert_confidence(fitted: Any, S: Mask) -> NDArray[Any] | None:
 
 
 def check_unused_label(estimator: Any) -> None:
-    """A class that is nobody's candidate does no harm and is never predicted."""
+    """A class without candidates has no effect and is never predicted."""
     X, _, S = with_truth()
     S = np.insert(S, 2, False, axis=1)
     fitted = fit(estimator, X, S)

@@ -113,7 +113,7 @@ def check_rows_without_labels(estimator: Any) -> None:
 
 
 def check_extreme_labels(estimator: Any) -> None:
-    """A label of nobody is never predicted, a label of everybody always."""
+    """A label of no row is never predicted, a label of all rows always."""
     X, C = problem(estimator)
     C[:, 1], C[:, 3] = False, True
     fitted = fit(estimator, X, C)

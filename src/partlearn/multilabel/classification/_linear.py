@@ -127,7 +127,7 @@ class BaseLinearScorer(BaseMultilabelClassifier):
 
 
 def start_from(name: str, given: Any, drawn: Array) -> Array:
-    """Return the factor that the user gives, or the one drawn in its shape."""
+    """Return the factor of the caller, or a random one of its shape."""
     if given is None:
         return drawn
     factor = np.array(given, dtype=np.float64)

@@ -160,14 +160,14 @@ def machines(X: Any, Y: Mask, values: Sequence[float]) -> Iterator[tuple[Array, 
 def _free_machines(
     X: Any, Y: Mask, values: Sequence[float]
 ) -> Iterator[tuple[Array, Array]]:
-    """Machines of labels that have both values, by what is fastest for the shape."""
+    """Fit machines of labels with both values by the fastest solver."""
     if min(X.shape) <= SIZES.svm_direct:
         return squared_hinge_path(X, Y, values)
     return (_liblinear(X, Y, C) for C in values)
 
 
 def _liblinear(X: Any, Y: Mask, C: float) -> tuple[Array, Array]:
-    """One machine after the other, where no decomposition fits into memory."""
+    """Fit one machine after the other, if no decomposition fits into memory."""
     W, b = np.zeros((X.shape[1], Y.shape[1])), np.empty(Y.shape[1])
     if not sp.issparse(X) and np.count_nonzero(X) < 0.2 * X.size:
         X = sp.csr_array(X)

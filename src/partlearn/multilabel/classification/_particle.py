@@ -206,7 +206,7 @@ def rescale(P: Array, C: Mask) -> Array:
 
 
 def credible_labels(s: Array, C: Mask, thr: float, *, inside: bool = True) -> Mask:
-    """Candidates whose support, brought to [0, 1], reaches `thr`.
+    """Return the candidates with a support, scaled to [0, 1], of at least `thr`.
 
     Source: ParticleVLS, credible labels.
     Source: ParticleMAP, credible labels.
@@ -239,7 +239,7 @@ def credible_labels(s: Array, C: Mask, thr: float, *, inside: bool = True) -> Ma
 
 
 class Pairs(NamedTuple):
-    """Classifiers that prefer label ``first`` where their score is positive.
+    """Classifiers of pairs; a positive score prefers label ``first``.
 
     Attributes
     ----------

@@ -248,7 +248,7 @@ def count_tables(E: Mask, N: Mask, won: Indices, bins: int) -> Array:
 def log_odds_tables(
     K: Array, s: float, *, monotone: bool = False
 ) -> tuple[Array, Array]:
-    """Prior of each label, and what each number of pairs won adds to its log odds.
+    """Return the prior log odds of each label, and the increment by pairs won.
 
     Source: ParticleMAP, maximum a posteriori rule.
 

@@ -187,7 +187,7 @@ class Correlations:
         self.L = correlation_laplacian(C.astype(np.float64))
 
     def refresh(self, P: Array) -> None:
-        """Take the correlations from the confidences, if asked to."""
+        """Update the correlations from the confidences, if required."""
         if self.follow:
             self.L = correlation_laplacian(P)
 

@@ -314,7 +314,7 @@ def enhanced_labels(
 
 
 def _means(members: Mask, Y: Array) -> Array:
-    """Mean of Y over the members of each row; ones where there are none."""
+    """Return the mean of Y over the members of each row; ones without members."""
     count = members.sum(axis=1, keepdims=True)
     total = members.astype(np.float64) @ Y
     return np.divide(total, count, out=np.ones_like(total), where=count > 0)

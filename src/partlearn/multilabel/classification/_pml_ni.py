@@ -381,7 +381,7 @@ def ni_penalty(U: Array, V: Array, beta: float, gamma: float, v_norm: str) -> fl
 
 
 def best_cuts(scores: Array, target: Mask) -> Array:
-    """Cut each row of scores where it separates its targets with fewest errors.
+    """Find the threshold of each row with the fewest errors.
 
     Source: PMLNI, size predictor.
 
@@ -413,7 +413,7 @@ def best_cuts(scores: Array, target: Mask) -> Array:
 
 
 def border_weights(scores: Array, cuts: Array) -> Array:
-    """Regress the cuts on the scores and a constant; minimum norm where rank is short.
+    """Regress the thresholds on the scores and a constant, with minimum norm.
 
     Source: PMLNI, size predictor.
     """

@@ -365,7 +365,7 @@ def rotate(Y: Array, F: Array) -> Array:
 
 
 def low_rank_factor(right: Array, C: Array, mu: float) -> Array:
-    """``right (2 C C' - mu I)^-1``, by the pseudo-inverse where it is singular.
+    """Compute ``right (2 C C' - mu I)^-1``, by the pseudo-inverse if it is singular.
 
     Source: PMLPLR, update of H.
     """

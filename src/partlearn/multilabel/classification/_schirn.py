@@ -258,7 +258,7 @@ def schirn(
 
 
 def false_candidates(Z: Array, S: Mask, alpha: float) -> Mask:
-    """Candidates whose prediction is below ``(1 - alpha) / 2``.
+    """Return the candidates with a prediction below ``(1 - alpha) / 2``.
 
     Source: Schirn, update of N.
 

@@ -177,7 +177,7 @@ class PMLSelector(BaseSelector):
         rng: np.random.RandomState,
         sign: bool = True,
     ) -> tuple[Array, ...]:
-        """Factors to start from: those of `init`, or drawn by the order of `shapes`."""
+        """Return the initial factors: `init`, or random ones."""
         if self.init is None:
             return tuple(rng.uniform(size=shape) for shape in shapes.values())
         return tuple(check_init(self.init, shapes, sign).values())
@@ -193,7 +193,7 @@ class PMLSelector(BaseSelector):
         max_iter: int = 0,
         **options: int,
     ) -> tuple[Factors, list[Factors]]:
-        """Sweep from each start; the factors of least objective, and those of all."""
+        """Iterate from each start; return the best factors, and all factors."""
         name, max_iter = type(self).__name__, max_iter or self.max_iter
         try:
             runs = [descend(name, sweep, max_iter, tol, **options) for sweep in starts]

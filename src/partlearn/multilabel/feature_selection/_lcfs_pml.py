@@ -316,7 +316,7 @@ def near_distances(D: Array, k: int) -> Array:
 
 
 def density_peaks(D: Array) -> Indices:
-    """Rows that are dense and far from denser rows; the densest where there are none.
+    """Return dense rows far from denser rows, or the densest row if there are none.
 
     Source: LCFSPML, cluster centers.
     """
@@ -398,7 +398,7 @@ def lcfs_minimum(
 
 
 def armijo_step(problem: LCFSProblem, kept: Mask, W: Array, Q: Array) -> Array:
-    """One step of the released loop, whose row term is four times the gradient.
+    """Take one step of the released loop, with four times the gradient of the row term.
 
     Source: LCFSPML, released update of W.
     """

@@ -270,7 +270,7 @@ def posterior_labels(c: Array, C: Mask, noise: Array) -> Array:
 
 
 class PenaltyPath(NamedTuple):
-    """Scores of the features, and what was visited to find them."""
+    """Scores of the features, and the visited penalties."""
 
     scores: Array
     penalties: Array
