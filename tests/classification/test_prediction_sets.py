@@ -343,3 +343,46 @@ def test_rows_without_a_bag_count_in_no_stray_rate():
     model = PredictionSets(learner, cv=2, random_state=0).fit(X, lists, bags=some)
     alone = clone(learner).fit(X, lists, bags=some)
     assert model.estimator_.stray_rate_ == alone.stray_rate_
+
+
+def test_each_class_and_subgroup_is_covered():
+    """200 draws: .9 in each class or subgroup, by its own rows, but for chance.
+
+    Class 2 and the subgroup "south" are harder than the rest, so that the sets that
+    cover all rows together cover them too little.
+    """
+    rng = np.random.RandomState(0)
+
+    def drawn_rows(n):
+        truth = rng.choice(3, n, p=[0.5, 0.3, 0.2])
+        south = rng.rand(n) < 0.3
+        signal = np.where(truth == 2, 0.5, 3.0) - 1.5 * south
+        logits = rng.randn(n, 3) + signal[:, None] * np.eye(3)[truth]
+        P = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        return P, truth, south
+
+    hits = {"class": [], "all": [], "south": []}
+    for _ in range(200):
+        P, truth, south = drawn_rows(150)
+        new, right, in_south = drawn_rows(400)
+        rows = np.arange(400)
+        gold = np.ones(150, dtype=bool)
+        labels = check_evidence(np.eye(3, dtype=bool)[truth])
+        whole = Calibration.of(P, labels, gold)
+        covered = whole.sets(new, 0.9)[rows, right]
+        hits["all"].append(
+            [*(covered[right == j].mean() for j in range(3)), covered[in_south].mean()]
+        )
+        covered = whole.sets(new, 0.9, per_class=True)[rows, right]
+        hits["class"].append([covered[right == j].mean() for j in range(3)])
+        part = Calibration.of(P[south], labels[np.flatnonzero(south)], gold[south])
+        covered = part.sets(new, 0.9)[rows, right]
+        hits["south"].append([covered[in_south].mean()])
+    for name, values in hits.items():
+        mean = np.mean(values, axis=0)
+        error = np.std(values, axis=0) / len(values) ** 0.5
+        if name == "all":
+            assert (mean[2:] < 0.85).all()
+        else:
+            assert (mean > 0.9 - 2 * error).all()
+            assert (mean < 0.97).all()
