@@ -238,6 +238,11 @@ def test_probabilities_need_a_false_rate(songs):
     model = PartialClassifier(task="tags", id="song").fit(table, S)
     with pytest.raises(ValueError, match="false_rate"):
         model.predict_proba(table)
+    for wanted in ({"coverage": 0.9}, {"accuracy": 0.9}):
+        with pytest.raises(ValueError, match="without `coverage` and `accuracy`"):
+            model.predictions(table, **wanted)
+    with pytest.raises(ValueError, match="without `labels` and `bags`"):
+        model.predictions(table, S)
     rated = CRISPMultiLabelClassifier(false_rate=0.3)
     P = PartialClassifier(rated, task="tags", id="song").fit(table, S)
     assert P.predict_proba(table).shape == S.shape
