@@ -11,4 +11,4 @@ def test_a_messy_table_goes_through(capsys):
     runpy.run_path(str(EXAMPLES / "messy_table.py"))
     text = capsys.readouterr().out
     assert "60 rows labeled, 1 unlike the training rows" in text
-    assert "The table lacks columns that the model was fitted on: 'product'" in text
+    assert "the table lacks columns that the model was fitted on: 'product'" in text

@@ -310,7 +310,7 @@ def test_new_data_must_have_the_columns(run, pets, tmp_path):
     short.write_text("weight\n1\n")
     code, _, err = run("reduce", short, "--load", model, "--out", tmp_path / "b.csv")
     assert code == 1
-    said = "lacks columns that the model was fitted on: height. Add or rename them."
+    said = "lacks columns that the model was fitted on: 'height'. It has '"
     assert said in " ".join(err.split())
     words = tmp_path / "words.csv"
     words.write_text("weight,height\n1,tall\n")

@@ -235,7 +235,7 @@ def test_bad_label_attributes(tmp_path, kind, row, match):
     )
     with pytest.raises(DataFormatError, match=match):
         read(put(tmp_path, text), labels=-2)
-    with pytest.raises(AmbiguousDataError, match="Correct `labels`"):
+    with pytest.raises(AmbiguousDataError, match="`labels`: there is no"):
         read(put(tmp_path, text), labels=["L", "nobody"])
     with pytest.raises(DataFormatError, match="do not fit into"):
         read(put(tmp_path, text), labels=0)

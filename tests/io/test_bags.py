@@ -46,7 +46,7 @@ def test_a_column_of_bags(tmp_path):
     bunch = read(path, bags="photo")
     assert bunch.bags.tolist() == ["7", "7", ""]
     assert bunch.feature_names == ["x"]
-    with pytest.raises(DataError, match="Correct `bags`"):
+    with pytest.raises(DataError, match="`bags`: there is no column"):
         read(path, bags="picture")
     path.write_text("x,bag:a,bag:b,candidates\n1,7,8,a|b\n2,7,8,b\n")
     with pytest.raises(DataError, match="could all be the bags"):

@@ -330,7 +330,9 @@ def test_keys_by_argument(tmp_path, parts):
     path = save(tmp_path, A=X, B=S.T, C=Y.T)
     bunch = read(path, data_key="A", candidates_key="B", truth_key="C")
     check(bunch, X, S, y)
-    with pytest.raises(AmbiguousDataError, match="Correct `candidates_key`"):
+    with pytest.raises(
+        AmbiguousDataError, match="`candidates_key`: there is no variable 'Z'"
+    ):
         read(path, data_key="A", candidates_key="Z")
 
 

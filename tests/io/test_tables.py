@@ -1,6 +1,7 @@
 """CSV, TSV, Parquet and Arrow."""
 
 import gzip
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -117,11 +118,11 @@ def test_columns_by_argument(tmp_path):
     np.testing.assert_array_equal(bunch.truth, [0, 1])
     with pytest.raises(AmbiguousDataError, match="`ignore`"):
         read(path, labels="mine", truth="yours")
-    with pytest.raises(AmbiguousDataError, match="Correct `labels`"):
+    with pytest.raises(AmbiguousDataError, match="`labels`: there is no"):
         read(path, labels="nobody")
     with pytest.raises(AmbiguousDataError, match="Correct `labels`"):
         read(path, labels=3)
-    with pytest.raises(AmbiguousDataError, match="Correct `ignore`"):
+    with pytest.raises(AmbiguousDataError, match="`ignore`: there is no"):
         read(path, ignore=["nobody"])
 
 
@@ -430,9 +431,8 @@ def test_a_y_of_labels_is_the_truth(tmp_path):
 
 def test_a_wrong_name_to_ignore_is_answered_with_the_names(tmp_path):
     path = csv(tmp_path, "a, b,candidates\n1,2,x\n2,3,y\n")
-    with pytest.raises(
-        AmbiguousDataError, match="no column 'b'; columns are 'a', ' b'"
-    ):
+    match = "`ignore`: there is no column 'b'. Did you mean ' b'?"
+    with pytest.raises(AmbiguousDataError, match=re.escape(match)):
         read(path, ignore=["b"])
 
 

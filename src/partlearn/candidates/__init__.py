@@ -53,6 +53,7 @@ from partlearn.candidates._messages import (
     MISSING_WORDS,
     as_column,
     check_known,
+    did_you_mean,
     is_missing,
     is_missing_text,
     labels_settled,

@@ -109,8 +109,8 @@ def applying(path: Path) -> Iterator[None]:
 
     try:
         yield
-    except DataError:
-        raise
+    except DataError as error:
+        raise error.at(path) from None
     except ValueError as error:
         raise DataFormatError(
             str(error),

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -219,77 +220,60 @@ def _names_out(model: "Model") -> list[str]:
 
 
 def _fit(estimator: Any, data: Path, options: DataOptions) -> tuple["Model", Blocks]:
-    """Fit a method on a matrix of numbers, or on the rows of a table with labels."""
-    from partlearn.io import is_table
-    from partlearn.persistence import Model
+    """Fit a method on a matrix, or on the rows of a table with labels; give all rows.
 
-    if is_table(data):
-        return _fit_table(estimator, data, options)
-    if options.several:
-        raise ValueError(
-            f"--task tags is for tables; {data.name} is a matrix of numbers"
-        )
-    matrix = _input.read_data(data, options)
-    X = matrix.X if matrix.X.dtype.kind == "f" else matrix.X.astype(float)
-    labels = matrix.evidence
-    _input.refuse_missing_values(matrix)
-    with _input.notes():
-        estimator.fit(X, labels)
-    model = Model(estimator, matrix.names, [str(c) for c in labels.classes.tolist()])
-    return model, _matrix_blocks(model, matrix, X, options.sep or "|")
-
-
-def _fit_table(
-    estimator: Any, data: Path, options: DataOptions
-) -> tuple["Model", Blocks]:
-    """Fit a method on a table, and return the columns of all rows.
-
-    A table is encoded unless it holds numbers only. A column of row numbers or row
-    names is not a feature.
+    A table is encoded unless it is a matrix of numbers. A column that counts or names
+    the rows is no feature, in whatever table it stands.
     """
-    from partlearn.io import join_blocks, raw_columns, table_blocks
+    from sklearn.pipeline import make_pipeline
+
+    from partlearn.io import is_table, join_blocks, raw_columns, table_blocks
     from partlearn.persistence import Model
     from partlearn.tables import take_rows
 
-    blocks = list(table_blocks(data, whole=True, encoding=options.encoding))
-    table = _input.read_data(data, options, join_blocks(blocks))
+    blocks: list[Any] = []
+    if is_table(data):
+        blocks = list(table_blocks(data, whole=True, encoding=options.encoding))
+    source = _input.read_data(data, options, join_blocks(blocks) if blocks else None)
     with _input.notes():
-        evidence = table.evidence
+        labels = source.evidence
         if options.several:
-            evidence = _shares(estimator, evidence)
-    _input.echo_labels(evidence.read_as)
-    columns = take_rows(table.X, evidence.rows)
-    hidden = [*table.hidden, *table.label_names]
-    encoder, used, X = _features(columns, hidden, options.roles)
+            labels = _shares(estimator, labels)
+    encoder, used = None, source.names if source.bunch is not None else []
+    if source.bunch is not None:
+        _input.refuse_missing_values(source)
+        X = source.X if source.X.dtype.kind == "f" else source.X.astype(float)
+    else:
+        _input.echo_labels(labels.read_as)
+        columns = take_rows(source.X, labels.rows)
+        hidden = [*source.hidden, *source.label_names]
+        encoder, used, X = _features(columns, hidden, options.roles)
     with _input.notes():
-        estimator.fit(X, evidence if evidence.weighted else evidence.candidates)
-    if len(evidence) < table.n_rows:
-        say(f"Note: {table.n_rows - len(evidence)} rows have no label to learn from.")
+        estimator.fit(X, labels if labels.weighted else labels.candidates)
+    if len(labels) < source.n_rows:
+        say(f"Note: {source.n_rows - len(labels)} rows have no label to learn from.")
     if encoder is not None:
-        from sklearn.pipeline import make_pipeline
-
         estimator = make_pipeline(encoder, estimator)
-    model = Model(estimator, used, [str(c) for c in evidence.classes.tolist()])
-    raw = (raw_columns(block, table.X) for block in blocks)
-    return model, _table_blocks(model, data, raw, evidence.rows)
+    model = Model(estimator, used, [str(c) for c in labels.classes.tolist()])
+    if source.bunch is not None:
+        return model, _matrix_blocks(model, source, X, options.sep or "|")
+    raw = (raw_columns(block, source.X) for block in blocks)
+    return model, _table_blocks(model, data, raw, labels.rows)
 
 
 def _features(
     columns: dict[str, Any], hidden: list[str], roles: dict[str, Any]
 ) -> tuple[Any, list[str], Any]:
     """Return the fitted encoder (None if all are numbers), columns and matrix."""
-    import numpy as np
-
-    from partlearn.io import plain_numbers
-    from partlearn.tables import TableEncoder, find_kinds
+    from partlearn.io import DataFormatError
+    from partlearn.tables import TableEncoder, find_kinds, number_matrix
 
     given = {n: c for n, c in columns.items() if n not in hidden}
-    numbers = {name: plain_numbers(column) for name, column in given.items()}
-    plain = {name: column for name, column in numbers.items() if column is not None}
-    if plain and len(plain) == len(given) and not any(roles.values()):
-        kinds = find_kinds(dict(plain), {}).values()
-        if not any(kind.kind == "id" for kind in kinds):
-            return None, list(plain), np.column_stack(list(plain.values()))
+    kinds = find_kinds(given, {}).values()
+    plain = {(k.kind in ("number", "constant"), k.grouping, k.unit) for k in kinds}
+    if plain == {(True, "", "")} and not any(roles.values()):
+        with suppress(DataFormatError):  # a cell is missing, or no number
+            return None, list(given), number_matrix(given, list(given))
     encoder = TableEncoder(**roles, ignore=hidden)
     X = encoder.fit_transform(columns)
     return encoder, [name for name, kind in encoder.kinds_.items() if kind.used], X

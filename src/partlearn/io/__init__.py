@@ -9,6 +9,7 @@ from partlearn.io._errors import (
     DataFormatError,
     DataLimitError,
     DownloadError,
+    located,
 )
 from partlearn.io._files import STANDARD, atomic_write, regular_size
 from partlearn.io._formats import format_of, is_table
@@ -22,7 +23,6 @@ from partlearn.io._frame import (
     is_plain,
     join_blocks,
     numbers_in,
-    plain_numbers,
     read_columns,
     read_noted,
     row_count,
@@ -42,7 +42,7 @@ from partlearn.io._label_studio import (
     read_tasks,
     write_label_studio,
 )
-from partlearn.io._options import FORMS, Budget, Limits, ReadOptions
+from partlearn.io._options import FORMS, Budget, Limits, ReadOptions, check_names
 from partlearn.io._read import read
 from partlearn.io._rows import load_columns, open_rows, open_tables, origin_of
 from partlearn.io._table_blocks import raw_columns, table_blocks

@@ -36,7 +36,7 @@ from partlearn.io._label_columns import (
 )
 from partlearn.io._label_forms import Cells, marks
 from partlearn.io._matrix import worth_sparse
-from partlearn.io._options import Budget, ReadOptions, names_of
+from partlearn.io._options import Budget, ReadOptions, check_names, names_of
 
 _MEKA = re.compile(r"-C\s+(-?\d{1,6})\b")
 
@@ -136,7 +136,7 @@ def read_arff(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     cells = values.matrix()
     budget.matrix(values.n_rows, len(labels), 1, "the label matrix")
     Y, names = _label_part(values, cells, labels, options, budget)
-    ignored = _by_name(list(options.ignore), attributes)
+    ignored = _by_name(list(options.ignore), attributes, "ignore")
     features = [j for j in range(len(attributes)) if j not in {*labels, *ignored}]
     X, notes = _feature_part(values, cells, features, budget)
     as_candidates = _are_candidates(Y, labels, options)
@@ -194,15 +194,11 @@ def _edge(n: int, total: int) -> list[int]:
     return list(range(n)) if n > 0 else list(range(total + n, total))
 
 
-def _by_name(names: list[str], attributes: list[Attribute]) -> list[int]:
+def _by_name(
+    names: list[str], attributes: list[Attribute], option: str = "labels"
+) -> list[int]:
     place = {a.name: j for j, a in enumerate(attributes)}
-    missing = [name for name in names if name not in place]
-    if missing:
-        raise AmbiguousDataError(
-            f"there is no attribute {missing[0]!r}",
-            advice=f"Correct {argument('labels')}.",
-        )
-    return [place[name] for name in names]
+    return [place[name] for name in check_names(names, place, option, "attribute")]
 
 
 def _are_candidates(Y: Mask, labels: list[int], options: ReadOptions) -> bool:

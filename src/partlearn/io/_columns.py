@@ -33,7 +33,7 @@ from partlearn.io._label_columns import (
 )
 from partlearn.io._label_forms import Cells, numbers_of
 from partlearn.io._matrix import as_dtype, read_matrix
-from partlearn.io._options import Budget, Form, ReadOptions, names_of
+from partlearn.io._options import Budget, Form, ReadOptions, check_names, names_of
 from partlearn.io._table import arrow_errors
 
 # Names without case, spaces and dashes.
@@ -375,15 +375,7 @@ def _given(
         raise AmbiguousDataError(
             "columns of a table are chosen by name", advice=f"Correct {argument(role)}."
         )
-    chosen = names_of(value, columns)
-    for name in chosen:
-        if name not in columns:
-            known = ", ".join(repr(c) for c in list(columns)[:10])
-            raise AmbiguousDataError(
-                f"there is no column {name!r}; columns are {known}",
-                advice=f"Correct {argument(role)}.",
-            )
-    return chosen
+    return check_names(names_of(value, columns), columns, role)
 
 
 def _label_columns(

@@ -33,8 +33,7 @@ _GROUPED = {
     for mark in marks
 }
 _GROUPED[","] = re.compile(r"[-+]?[1-9](\d{0,2}(,\d{3})+|\d?(,\d{2})*,\d{3})(\.\d+)?")
-_LEADING_ZERO = re.compile(r"\s*[-+]?0\d|.*_")  # a code, as in postal codes
-_CODE = "^[-+]?0[0-9]|_"  # the same for whole columns
+_CODE = "^[-+]?0[0-9]|_"  # a code, as in postal codes
 _NUMBERS = (int, float, np.number, np.bool_)
 _ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool", "duration")
 
@@ -261,35 +260,6 @@ def numbers_in(column: NDArray[Any], grouping: str = "", unit: str = "") -> Arra
             return _finite(np.fromiter(map(float, plain), np.float64, len(column)))
     known = {text: _number(text, grouping) for text in set(column.tolist())}
     return _finite(np.asarray([known[text] for text in column], dtype=np.float64))
-
-
-def plain_numbers(column: NDArray[Any]) -> Array | None:
-    """Return the numbers of a column, or None if a cell is missing or not a number.
-
-    Parameters
-    ----------
-    column : ndarray
-        A column, as ``columns_of`` makes it.
-
-    Returns
-    -------
-    numbers : ndarray of float, or None
-        As :func:`float` reads them. Numbers with commas or units, and codes such as
-        007, are not plain.
-    """
-    form = form_of(column)
-    if form == "moment":
-        return None
-    if form == "text":
-        texts = column.tolist()
-        if any(t is None or _LEADING_ZERO.match(t) for t in texts):
-            return None
-        try:
-            column = np.fromiter(map(float, texts), np.float64, len(texts))
-        except ValueError:
-            return None
-    numbers = column.astype(np.float64)
-    return numbers if np.isfinite(numbers).all() else None
 
 
 def exact_numbers(column: NDArray[Any]) -> NDArray[Any] | None:

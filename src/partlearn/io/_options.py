@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NoReturn
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from partlearn._arguments import argument
 from partlearn._sizes import SIZES
-from partlearn.io._errors import DataFormatError, DataLimitError
+from partlearn.candidates import did_you_mean
+from partlearn.io._errors import AmbiguousDataError, DataFormatError, DataLimitError
 
 Task = Literal["pll", "pml", "multiclass", "multilabel"]
 TASKS = ("pll", "pml", "multiclass", "multilabel")
@@ -28,6 +29,20 @@ def names_of(value: str | Sequence[str], known: Collection[str]) -> list[str]:
     if not isinstance(value, str):
         return list(value)
     return [value] if value in known else [name.strip() for name in value.split(",")]
+
+
+def check_names(
+    wanted: Iterable[str], known: Iterable[str], option: str, what: str = "column"
+) -> list[str]:
+    """Return names of columns; raise for one that is not there, with the nearest."""
+    names, known = list(wanted), list(known)
+    for name in names:
+        if name not in known:
+            raise AmbiguousDataError(
+                f"{argument(option)}: there is no {what} {name!r}",
+                advice=did_you_mean(name, known),
+            )
+    return names
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from partlearn.io import _bunch
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._folds import find_folds
 from partlearn.io._matrix import as_dtype
-from partlearn.io._options import TASKS, Budget, Direction, ReadOptions
+from partlearn.io._options import TASKS, Budget, Direction, ReadOptions, check_names
 
 # Patterns of plain names.
 _ROLES = {
@@ -206,12 +206,7 @@ def _pick(
     named = f"{role}_key"
     key: str | None = getattr(options, named)
     if key is not None:
-        if key not in flat:
-            raise AmbiguousDataError(
-                f"there is no variable {key!r} among {_listing(flat)}",
-                advice=f"Correct {argument(named)}.",
-            )
-        return key
+        return check_names([key], flat, named, "variable")[0]
     taken = {options.data_key, options.candidates_key, options.truth_key}
     fits = _is_numeric if role == "data" else _could_be_labels
     keys = [k for k, v in flat.items() if _plays(k, role, part) and fits(v)]

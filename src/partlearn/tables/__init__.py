@@ -2,12 +2,12 @@
 
 from partlearn.io import (
     as_text,
+    check_names,
     columns_of,
     is_frame,
     is_plain,
     join_blocks,
     numbers_in,
-    plain_numbers,
     read_columns,
     take_rows,
 )
@@ -20,7 +20,7 @@ from partlearn.tables._bags import (
     warn_of_runs,
 )
 from partlearn.tables._classifier import PartialClassifier
-from partlearn.tables._column_kinds import ColumnKind, as_names, check_names, find_kinds
+from partlearn.tables._column_kinds import ColumnKind, as_names, find_kinds
 from partlearn.tables._dataset import (
     Dataset,
     dataset_of,

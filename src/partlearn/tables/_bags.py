@@ -22,8 +22,13 @@ from partlearn.candidates import (
     equal_neighbors,
     warn_caller,
 )
-from partlearn.io import DataFormatError, bag_columns, load_columns, open_tables
-from partlearn.tables._column_kinds import check_names
+from partlearn.io import (
+    DataFormatError,
+    bag_columns,
+    check_names,
+    load_columns,
+    open_tables,
+)
 from partlearn.tables._labels import true_labels
 
 RUNS = "runs"

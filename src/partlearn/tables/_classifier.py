@@ -20,6 +20,7 @@ from partlearn.classification import Calibration
 from partlearn.io import (
     Columns,
     TagForm,
+    check_names,
     columns_of,
     label_choice,
     row_count,
@@ -37,7 +38,6 @@ from partlearn.tables._blocks import BlockEncoder
 from partlearn.tables._column_kinds import (
     ColumnKind,
     as_names,
-    check_names,
     read_numbers,
 )
 from partlearn.tables._deciding import warn_of_columns

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from partlearn._arguments import argument
 from partlearn._typing import Array
-from partlearn.candidates import MISSING_WORDS, check_known, is_missing_text
+from partlearn.candidates import MISSING_WORDS, is_missing_text
 from partlearn.io import bag_columns, find_writing, form_of, numbers_in
 from partlearn.tables._moments import find_format, fits_both_orders
 
@@ -67,16 +67,6 @@ def as_names(value: str | Iterable[str] | None) -> list[str]:
     if value is None:
         return []
     return [value] if isinstance(value, str) else list(value)
-
-
-def check_names(
-    wanted: Iterable[str], known: Iterable[str], option: str, what: str = "column"
-) -> list[str]:
-    """Check names of columns; the error for an unknown one suggests a similar name."""
-    names, known = list(wanted), list(known)
-    for name in names:
-        check_known(name, known, f"{argument(option)}: there is no {what} {name!r}.")
-    return names
 
 
 def find_kinds(

@@ -20,17 +20,18 @@ from partlearn.io import (
     AmbiguousDataError,
     Budget,
     Columns,
-    DataError,
     DataFormatError,
     LabelColumns,
     ReadOptions,
     bag_columns,
     bunch_of,
+    check_names,
     columns_of,
     find_truth,
     format_of,
     is_table,
     load_columns,
+    located,
     open_tables,
     read,
     read_noted,
@@ -38,7 +39,7 @@ from partlearn.io import (
     take_rows,
     with_truth,
 )
-from partlearn.tables._column_kinds import as_names, check_names
+from partlearn.tables._column_kinds import as_names
 from partlearn.tables._deciding import warn_of_columns
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._labels import (
@@ -265,7 +266,7 @@ class Dataset:
         if bunch is None:
             kind = "data frame" if self.path is None else format_of(self.path, None)
             size = 0 if self.path is None else self.path.stat().st_size
-            try:
+            with located(path=self.path):
                 bunch = bunch_of(
                     self.table,
                     ReadOptions.of(**self.given),
@@ -274,8 +275,6 @@ class Dataset:
                     format=kind,
                     encode=self._encode,
                 )
-            except DataError as error:
-                raise error if self.path is None else error.at(self.path) from None
         runs = isinstance(self.bags, str) and self.bags == "runs"
         if runs and bunch.candidates is not None:
             bunch.bags = bag_runs(bunch.candidates)

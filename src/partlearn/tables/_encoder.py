@@ -19,16 +19,15 @@ from sklearn.utils.validation import check_is_fitted
 from partlearn._arguments import argument
 from partlearn._typing import Array, Mask
 from partlearn.candidates import is_missing_text
-from partlearn.io import as_text, columns_of, form_of, numbers_in
+from partlearn.io import as_text, check_names, columns_of, form_of, numbers_in
 from partlearn.tables._column_kinds import (
     ColumnKind,
     Kind,
     as_names,
-    check_names,
     find_kinds,
     is_unspaced,
 )
-from partlearn.tables._known import known_cells
+from partlearn.tables._known import check_fitted_columns, known_cells
 from partlearn.tables._moments import calendar_parts, moments_in
 from partlearn.tables._tails import signed_log, tail_units
 
@@ -199,16 +198,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Names of the columns of a table.
         """
         check_is_fitted(self)
-        columns = list(columns)
-        used = [name for name, kind in self.kinds_.items() if kind.used]
-        absent = [repr(name) for name in used if name not in columns]
-        if absent:
-            more = " ..." if len(absent) > 5 else ""
-            raise ValueError(
-                "The table lacks columns that the model was fitted on: "
-                f"{', '.join(absent[:5])}{more}. It has "
-                f"{', '.join(map(repr, columns[:10]))}. Add or rename them."
-            )
+        used = (name for name, kind in self.kinds_.items() if kind.used)
+        check_fitted_columns(used, columns)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of the matrix.

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,20 @@ def known_cells(column: NDArray[Any], kind: ColumnKind) -> tuple[Mask, Mask]:
     return present, unread
 
 
+def check_fitted_columns(fitted: Iterable[str], columns: Iterable[str]) -> None:
+    """Raise if columns that a model was fitted on are missing."""
+    columns = list(columns)
+    absent = [repr(name) for name in fitted if name not in columns]
+    if absent:
+        more = " ..." if len(absent) > 5 else ""
+        raise DataFormatError(
+            "the table lacks columns that the model was fitted on: "
+            f"{', '.join(absent[:5])}{more}. It has "
+            f"{', '.join(map(repr, columns[:10]))}",
+            advice="Add or rename them.",
+        )
+
+
 def number_matrix(
     columns: Columns, names: Sequence[str], start: int = 0
 ) -> NDArray[np.float64]:
@@ -72,13 +86,7 @@ def number_matrix(
     array([[1. ],
            [2.5]])
     """
-    if absent := [name for name in names if name not in columns]:
-        more = " ..." if len(absent) > 5 else ""
-        raise DataFormatError(
-            "the table lacks columns that the model was fitted on: "
-            f"{', '.join(absent[:5])}{more}",
-            advice="Add or rename them.",
-        )
+    check_fitted_columns(names, columns)
     number = ColumnKind("number", "")
     for name in names:
         present, unread = known_cells(columns[name], number)

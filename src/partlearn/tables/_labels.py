@@ -27,13 +27,13 @@ from partlearn.io import (
     LabelColumns,
     as_text,
     candidate_columns,
+    check_names,
     is_marked,
     label_cells,
     label_evidence,
     row_count,
     spell_labels,
 )
-from partlearn.tables._column_kinds import check_names
 
 
 def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:

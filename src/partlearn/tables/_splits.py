@@ -14,10 +14,10 @@ from partlearn._arguments import argument
 from partlearn._progress import iterations
 from partlearn._typing import Array, Indices
 from partlearn.candidates import bag_codes
-from partlearn.io import Columns, take_rows
+from partlearn.io import Columns, check_names, take_rows
 from partlearn.model_selection import CandidateKFold
 from partlearn.tables._bags import read_bags
-from partlearn.tables._column_kinds import check_names, find_kinds, read_numbers
+from partlearn.tables._column_kinds import find_kinds, read_numbers
 from partlearn.tables._moments import moments_in
 
 _TEST_SHARE = 5  # of a drawn part of a large table one row in so many is tested
