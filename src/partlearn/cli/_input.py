@@ -110,7 +110,8 @@ def applying(path: Path) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        raise error.at(path) from None
+        error.at(path)
+        raise
     except ValueError as error:
         raise DataFormatError(
             str(error),

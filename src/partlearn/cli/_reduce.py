@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -306,8 +306,8 @@ def _read_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
     with row_progress(data.name, writer) as show:
         width = row_width(model.estimator)
         rows = _input.block_rows(SIZES.block_rows, len(_names_out(model)), width)
-        blocks = map(raw_columns, table_blocks(data, block_rows=rows, progress=show))
-        yield from _table_blocks(model, data, blocks)
+        with closing(table_blocks(data, block_rows=rows, progress=show)) as blocks:
+            yield from _table_blocks(model, data, map(raw_columns, blocks))
 
 
 def _table_blocks(

@@ -6,7 +6,7 @@ import errno
 import json
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -69,7 +69,7 @@ def table_blocks(
     whole: bool = False,
     format: str | None = None,
     columns: list[str] | None = None,
-) -> Iterator[Any]:
+) -> Generator[Any, None, None]:
     """Yield a table in blocks of rows; cells of text files stay text.
 
     Parameters
