@@ -26,6 +26,7 @@ def result(F, Z=None, right=None, bags=None, low=None):
         expected_right=(mean, mean if low is None else low, mean),
         index=np.arange(len(F)) + 100,
         bags=bags,
+        n_votes=None,
         space=lambda: np.arange(len(F))[:, None] * 1.0 if Z is None else Z,
     )
 
