@@ -298,6 +298,18 @@ def test_new_captions_are_read_as_those_of_training(pages):
     assert set(model.predictions(few, "ann,bob")["label"]) <= {"1", "2"}
 
 
+def test_groups_that_split_bags_are_noticed(pages, recwarn):
+    table = pages[:120].drop(columns="truth")
+    table["day"] = [f"day {i % 30}" for i in range(120)]
+    table["book"] = table["page"]  # of whole pages
+    given = {"labels": "digits", "bags": "page", "ignore": "book"}
+    model = PartialClassifier(MODEL, groups="day", **given)
+    with pytest.warns(UserWarning, match="in several groups .`groups`., so that bags"):
+        estimate_quality(model, table, cv=2)
+    estimate_quality(model.set_params(groups="book", ignore="day"), table, cv=2)
+    assert not [w for w in recwarn if "several groups" in str(w.message)]
+
+
 def test_quality_is_estimated_on_whole_bags(pages, monkeypatch):
     seen = []
     from partlearn.tables import _splits

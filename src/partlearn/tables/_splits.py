@@ -13,7 +13,7 @@ from sklearn.base import clone
 from partlearn._arguments import argument
 from partlearn._progress import iterations
 from partlearn._typing import Array, Indices
-from partlearn.candidates import bag_codes
+from partlearn.candidates import bag_codes, warn_caller
 from partlearn.io import Columns, check_names, take_rows
 from partlearn.model_selection import CandidateKFold
 from partlearn.tables._bags import read_bags
@@ -62,8 +62,16 @@ def held_out_splits(
     m = len(labels.rows)
     column = classifier.groups
     groups = None if column is None else columns[column][labels.rows]
-    if groups is None and classifier.bags is not None:
-        groups = bag_codes(read_bags(classifier.bags, columns, labels), m)
+    if classifier.bags is not None:
+        bags = bag_codes(read_bags(classifier.bags, columns, labels), m)
+        if groups is None:
+            groups = bags
+        elif len(set(zip(bags, bag_codes(groups, m), strict=True))) > len(set(bags)):
+            warn_caller(
+                f"Rows of one bag are in several groups ({argument('groups')}), so "
+                "that bags are split and the estimate is too good. Use groups of "
+                "whole bags."
+            )
     rng = np.random.RandomState(random_state)
     most = m if max_rows is None else max_rows
     large = m > most
