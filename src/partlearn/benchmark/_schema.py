@@ -53,7 +53,7 @@ def _is_string(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _is_table(value: Any) -> bool:
+def _is_mapping(value: Any) -> bool:
     return isinstance(value, dict)
 
 
@@ -65,8 +65,8 @@ def _each(names: str, rule: Rule) -> dict[str, Rule]:
 _string: Rule = lambda value: _is_string(value) and value != "", "a string"
 _strings: Rule = _list_of(_is_string), "a list of strings"
 _flag: Rule = lambda value: isinstance(value, bool), "true or false"
-_table: Rule = _is_table, "a table"
-_tables: Rule = _list_of(_is_table, 0), "a list of tables, written [[...]]"
+_table: Rule = _is_mapping, "a table"
+_tables: Rule = _list_of(_is_mapping, 0), "a list of tables, written [[...]]"
 _seconds: Rule = (
     lambda value: _is_number(value) and 0 < value <= 10**9,
     "a positive number of at most 1,000,000,000",

@@ -29,7 +29,7 @@ _MAX_ESTIMATES = 50  # where nothing else iterates
 _NEIGHBORS = 20  # pairs of neighboring rows that are enough to notice bags
 _NOTICED = 0.5  # share of them with equal sets from which bags are likely
 _TIMES = 3  # how much more often than in random order sets must be equal
-_STEADY = 0.01  # relative change of the stray rate at which it has converged
+_TOL = 0.01  # relative change of the stray rate at which it has converged
 
 
 def bag_codes(bags: Any, m: int) -> Indices:
@@ -345,7 +345,7 @@ class BagRule:
         F : ndarray of shape (n_samples, n_classes)
             Rows sum to one.
         """
-        return self._apply(P, _MAX_ESTIMATES, _STEADY)
+        return self._apply(P, _MAX_ESTIMATES, _TOL)
 
     def _apply(self, P: Array, n_estimates: int, tol: float) -> Array:
         for _ in range(n_estimates if self.auto else 1):

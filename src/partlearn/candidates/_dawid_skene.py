@@ -55,7 +55,7 @@ class VoteTable:
         return counts.reshape(self.n_rows, self.n_classes)
 
     @cached_property
-    def grouped(self) -> tuple[Indices, Indices, sp.csr_array]:
+    def vote_groups(self) -> tuple[Indices, Indices, sp.csr_array]:
         """Annotator and label of each group, and votes of rows in groups."""
         code = self.annotator * self.n_classes + self.label
         groups, group = np.unique(code, return_inverse=True)
@@ -74,10 +74,10 @@ class VoteTable:
 
     def confusions(self, F: Array) -> Confusions:
         """Estimate the confusions of all annotators from label confidences `F`."""
-        return self._confusions(np.asarray(self.grouped[2].T @ F))
+        return self._confusions(np.asarray(self.vote_groups[2].T @ F))
 
     def _confusions(self, count: Array) -> Confusions:
-        annotator, label, _ = self.grouped
+        annotator, label, _ = self.vote_groups
         total = np.zeros((self.n_annotators, self.n_classes))
         np.add.at(total, annotator, count)
         own = np.take_along_axis(count, label[:, None], axis=1)[:, 0]
@@ -110,7 +110,7 @@ class VoteTable:
             After some iterations of EM, for which each vote is a row of its own: votes
             of a row that share an error do not confirm each other.
         """
-        votes = self.grouped[2].tocoo()
+        votes = self.vote_groups[2].tocoo()
         step = max(_AT_ONCE // self.n_classes, 1)
         found = self.confusions(F)
         for _ in range(JUDGED):
@@ -129,7 +129,7 @@ class VoteTable:
     def evidence(self, confusions: Confusions) -> Array:
         """Return the likelihood of each row's votes under each label, maximum 1."""
         probability = np.maximum(confusions.probability, _TINY)
-        log = np.asarray(self.grouped[2] @ np.log(probability))
+        log = np.asarray(self.vote_groups[2] @ np.log(probability))
         log -= log.max(axis=1, keepdims=True)
         likelihood: Array = np.exp(log)
         return likelihood

@@ -58,8 +58,8 @@ class BagLayout:
         self.order = np.argsort(codes, kind="stable")
         self.sizes = np.bincount(codes)
         self.starts = np.cumsum(self.sizes) - self.sizes
-        grouped = (self.order[1:] > self.order[:-1]).all()
-        S = candidates if grouped else candidates[self.order]
+        sorted_already = (self.order[1:] > self.order[:-1]).all()
+        S = candidates if sorted_already else candidates[self.order]
         lists = np.logical_or.reduceat(S, self.starts, axis=0) if m else S
         self.counts = lists.sum(axis=1)
         self.columns = np.nonzero(lists)[1]
