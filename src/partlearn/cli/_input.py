@@ -218,12 +218,15 @@ def _read_votes(
     row, annotator, label = _vote_columns(long, options.labels, id, path)
     rows: list[Any] = [None if v != v else int(v) for v in numbers_in(long[row])]
     index: Any = None
-    if row in id:
-        rows, index = _texts(long[row]), _texts(columns[row])
+    named = row if row in id else next(iter(id), None)
+    if named is not None:
+        texts, names = _texts(long[row]), _texts(columns[named])
+        if row in id or not set(texts).isdisjoint(names):
+            rows, index = texts, names
     try:
         with arguments_as(
             lambda name, value: (
-                f"column {row!r} of the data"
+                f"column {named!r} of the data"
                 if name == "index"
                 else as_option(name, value)
             )
