@@ -7,7 +7,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-__all__ = ["argument", "arguments_as", "check_choice", "check_one_per_row"]
+import numpy as np
+
+__all__ = [
+    "argument",
+    "arguments_as",
+    "check_choice",
+    "check_index",
+    "check_one_per_row",
+]
 
 _Spelling = Callable[[str, str], str]
 
@@ -75,4 +83,47 @@ def check_one_per_row(name: str, shape: tuple[int, ...], n_rows: int) -> None:
         got = shape[0] if len(shape) == 1 else f"shape {shape}"
         raise ValueError(
             f"{argument(name)} must hold {n_rows} values, one per row; got {got}."
+        )
+
+
+def check_index(X: Any, **given: Any) -> None:
+    """Raise if pandas labels are in another order than the rows.
+
+    Rows and labels are matched by position, as in scikit-learn. An index that counts
+    the rows from 0 is ignored, unless the other index holds the same numbers.
+
+    Parameters
+    ----------
+    X : object
+        Rows; only the index of a data frame is compared.
+    **given : object
+        Labels, bags and so on by the name of the argument.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from partlearn._arguments import check_index
+    >>> X = pd.DataFrame({"size": [4.0, 30.0]}, index=["tom", "rex"])
+    >>> check_index(X, y=pd.Series(["cat", "dog"]))
+    >>> check_index(X, y=pd.Series(["dog", "cat"], index=["rex", "tom"]))
+    Traceback (most recent call last):
+        ...
+    ValueError: `y` has another index than the rows: entry 0 is 'rex', row 0 is 'tom'...
+    """
+    if not hasattr(X, "iloc"):
+        return
+    rows, count = X.index, np.arange(len(X))
+    for name, values in given.items():
+        if not hasattr(values, "iloc") or len(values) != len(X):
+            continue
+        own = values.index
+        counts = any(np.array_equal(index, count) for index in (rows, own))
+        if own.equals(rows) or (counts and set(own) != set(rows)):
+            continue
+        place = int(np.argmax(own != rows))
+        raise ValueError(
+            f"{argument(name)} has another index than the rows: entry {place} is "
+            f"{own[place]!r}, row {place} is {rows[place]!r}. Pass "
+            f"{name}.loc[X.index] to match by name, or {name}.to_numpy() to match by "
+            "position."
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from partlearn import candidates, tables
-from partlearn._arguments import argument
+from partlearn._arguments import argument, check_index
 from partlearn._disambiguation import Disambiguation
 from partlearn._math.linalg import z_scores
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
@@ -136,7 +136,7 @@ def disambiguate(
     array([1., 1., 1., 1., 1., 1.])
     """
     y = label_choice(y, raters=raters, weights=weights, marks=marks)
-    tables.check_index(X, y=y, bags=bags, gold=gold)
+    check_index(X, y=y, bags=bags, gold=gold)
     if isinstance(X, (str, PathLike)):
         X = tables.read_columns(X)
     if task == "tags":

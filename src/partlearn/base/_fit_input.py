@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from partlearn._arguments import check_index
 from partlearn._array_api import float_dtypes, follow, is_numpy, to_numpy
 from partlearn._math.blocks import Rows, as_rows, framed, in_memory
 from partlearn.candidates import (
@@ -82,6 +83,7 @@ def _validated(
     """Check rows, in memory or in blocks, and labels by `check`; set ``classes_``."""
     rows = as_rows(X) if blocks else None
     if rows is None:
+        check_index(X, y=y)
         X = _validate_features(estimator, X, params)
     else:
         X = _validate_blocks(estimator, rows, params)
@@ -125,6 +127,7 @@ def validate_partial_data(
     S : ndarray of bool, shape (n_samples, n_classes)
         Candidate matrix.
     """
+    check_index(X, y=y)
     X = _validate_features(estimator, X, check_params)
     refuse_weights(estimator, y)
     estimator.classes_, S = check_candidates(y, empty=empty)

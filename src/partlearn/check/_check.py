@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 
 from partlearn import tables
+from partlearn._arguments import check_index
 from partlearn._registry import PARTIAL_LABEL_ROLES, methods
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import Evidence, check_candidates
@@ -93,7 +94,7 @@ default=None
     (True, ['no-singletons', 'duplicate-rows', 'difficulty'])
     """
     candidates = label_choice(candidates, raters=raters, weights=weights, marks=marks)
-    tables.check_index(X, candidates=candidates, truth=truth, bags=bags)
+    check_index(X, candidates=candidates, truth=truth, bags=bags)
     tags = task == "tags"
     if tables.is_frame(X):
         columns = tables.columns_of(X)

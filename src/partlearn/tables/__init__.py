@@ -30,7 +30,6 @@ from partlearn.tables._deciding import deciding_columns, warn_of_columns
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._known import number_matrix
 from partlearn.tables._labels import (
-    check_index,
     label_columns,
     labels_by_place,
     named_columns,

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from partlearn._arguments import argument
+from partlearn._arguments import argument, check_index
 from partlearn._math.blocks import Rows
 from partlearn._registry import DEFAULT_METHOD
 from partlearn._typing import Array, Indices
@@ -44,7 +44,6 @@ from partlearn.tables._deciding import warn_of_columns
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._familiarity import Familiarity, learn_familiarity
 from partlearn.tables._labels import (
-    check_index,
     one_text_each,
     read_gold,
     read_labels,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from partlearn._arguments import argument
+from partlearn._arguments import argument, check_index
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import (
     Evidence,
@@ -28,7 +28,7 @@ from partlearn.metrics import (
 from partlearn.tables._bags import warn_of_runs
 from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._column_kinds import as_names
-from partlearn.tables._labels import check_index, true_labels, warn_unknown_truth
+from partlearn.tables._labels import true_labels, warn_unknown_truth
 from partlearn.tables._splits import held_out_models
 from partlearn.tables._tags import held_out_labels
 
