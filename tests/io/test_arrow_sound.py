@@ -19,7 +19,7 @@ from partlearn.io import (
     read,
     table_blocks,
 )
-from partlearn.io._arrow_sizes import expanded_size
+from partlearn.io._table import expanded_size
 from partlearn.tables import read_columns
 
 SMALL = Limits(max_bytes=2**22)

@@ -15,7 +15,7 @@ from partlearn.candidates import (
 )
 from partlearn.classification import CRISPClassifier
 from partlearn.io import DataFormatError, read, write
-from partlearn.io._evidence import evidence_arrays, read_evidence
+from partlearn.io._npz import evidence_arrays, read_evidence
 
 X = np.arange(8.0).reshape(4, 2)
 WEIGHTS = from_weights(

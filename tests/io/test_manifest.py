@@ -127,7 +127,7 @@ def test_mat_and_npz_are_the_same_cell_for_cell(shared_dir, original, npz):
 @pytest.mark.filterwarnings("ignore:The default value for `spmatrix`")
 def test_our_reader_agrees_with_scipy(shared_dir):
     from partlearn.io import Budget, Limits
-    from partlearn.io._mat5 import read_mat5
+    from partlearn.io._mat import read_mat5
 
     for file in sorted((shared_dir / "data" / "original").glob("*.mat")):
         if "v73" in file.stem:

@@ -2,7 +2,6 @@
 
 from partlearn.io._cleanlab import class_numbers, cleanlab_array, read_cleanlab
 from partlearn.io._columns import bag_columns, bunch_of, candidate_columns, find_truth
-from partlearn.io._corrections import read_corrections
 from partlearn.io._errors import (
     AmbiguousDataError,
     DataError,
@@ -11,8 +10,13 @@ from partlearn.io._errors import (
     DownloadError,
     located,
 )
-from partlearn.io._files import STANDARD, atomic_write, regular_size
-from partlearn.io._formats import format_of, is_table
+from partlearn.io._files import (
+    STANDARD,
+    atomic_write,
+    format_of,
+    is_table,
+    regular_size,
+)
 from partlearn.io._frame import (
     Columns,
     as_text,
@@ -24,6 +28,7 @@ from partlearn.io._frame import (
     join_blocks,
     numbers_in,
     read_columns,
+    read_corrections,
     read_noted,
     row_count,
     take_rows,

@@ -14,7 +14,13 @@ from sklearn.utils import Bunch, gen_batches
 
 from partlearn._arguments import argument
 from partlearn.candidates import Evidence, from_weights, is_missing_text
-from partlearn.io._bunch import make_bunch, named_bags, sort_names
+from partlearn.io._bunch import (
+    as_dtype,
+    make_bunch,
+    named_bags,
+    read_matrix,
+    sort_names,
+)
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._frame import Columns, as_text, exact_numbers, row_count
 from partlearn.io._label_columns import (
@@ -32,7 +38,6 @@ from partlearn.io._label_columns import (
     silent_rows,
 )
 from partlearn.io._label_forms import Cells, numbers_of
-from partlearn.io._matrix import as_dtype, read_matrix
 from partlearn.io._options import Budget, Form, ReadOptions, check_names, names_of
 from partlearn.io._table import arrow_errors
 

@@ -1,7 +1,8 @@
-"""Plain and gzip files: bounded reading and atomic writing."""
+"""Files and text streams: formats, bounded reading and atomic writing."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import codecs
 import errno
 import gzip
 import io
@@ -13,10 +14,12 @@ import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from partlearn.io._errors import DataFormatError
+from partlearn._arguments import argument
+from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._options import Budget
 
 STANDARD = Path("-")  # standard input or output
@@ -265,3 +268,140 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise full from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+SUFFIXES: dict[str, tuple[str, ...]] = {
+    "mat": (".mat", ".h5", ".hdf5"),
+    "npz": (".npz",),
+    "csv": (".csv", ".tsv", ".tab"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather"),
+    "jsonl": (".jsonl", ".ndjson"),
+    "json": (".json",),
+    "xlsx": (".xlsx",),
+    "zip": (".zip",),
+    "arff": (".arff",),
+    "libsvm": (".libsvm", ".svmlight", ".svm"),
+}
+TABLES = ("csv", "parquet", "arrow", "jsonl", "json", "xlsx", "zip")
+TEXTS = ("csv", "jsonl", "json")  # which a .zip may hold
+
+
+def plain_suffix(path: Path) -> str:
+    """Return the file extension in lower case, without ``.gz``."""
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
+
+
+def is_table(path: Path) -> bool:
+    """Whether a path is a table of named columns, or standard input."""
+    suffix = plain_suffix(path)
+    return path == STANDARD or any(suffix in SUFFIXES[kind] for kind in TABLES)
+
+
+def format_of(path: Path, format: str | None) -> str:
+    """Return the format, given by name or by the file extension."""
+    if format is not None:
+        if format not in SUFFIXES:
+            words = ", ".join(SUFFIXES)
+            raise ValueError(f"`format` must be one of {words}; got {format!r}.")
+        return format
+    suffix = plain_suffix(path)
+    for kind, suffixes in SUFFIXES.items():
+        if suffix in suffixes:
+            return kind
+    if path.is_dir():
+        raise DataFormatError(
+            "this is a folder", path=path, advice="Name a file in it."
+        )
+    if suffix in (".xls", ".ods"):
+        raise DataFormatError(
+            "this spreadsheet format is not supported",
+            path=path,
+            advice="Save the sheet as CSV, in the encoding UTF-8, or as .xlsx.",
+        )
+    known = ", ".join(end for suffixes in SUFFIXES.values() for end in suffixes)
+    raise AmbiguousDataError(
+        f"the file extension is unknown (known: {known})",
+        path=path,
+        advice=f"Pass it with {argument('format')}, one of {', '.join(SUFFIXES)}.",
+    )
+
+
+_BOMS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_SEPARATOR = re.compile(rb'"?sep=(.)"?\s*', re.IGNORECASE)
+_UTF8_BOM = codecs.BOM_UTF8
+
+
+def prefixed(front: bytes, file: Any) -> Pieces:
+    """Return a stream with bytes put back in front."""
+    return Pieces(chain([front], blocks_of(file)))
+
+
+def _transcoded(file: Any, encoding: str) -> Iterator[bytes]:
+    """Yield text re-encoded as UTF-8."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    for piece in chain(blocks_of(file), [b""]):
+        try:
+            text = decoder.decode(piece, final=not piece)
+        except UnicodeDecodeError as error:
+            raise DataFormatError(
+                f"the text is not in the encoding {encoding}: {error.reason}",
+                advice=f"Pass its encoding with {argument('encoding')}.",
+            ) from None
+        yield text.encode("utf-8", "replace")
+
+
+def decoded(file: Any, encoding: str | None) -> IO[bytes]:
+    """Return a UTF-8 stream of text in the given encoding or with a UTF-16 mark."""
+    if encoding is None:
+        head = file.peek(2)[:2] if hasattr(file, "peek") else b""
+        encoding = _BOMS.get(head)
+        if encoding is None:
+            return file
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise ValueError(
+            f"{argument('encoding')}: {encoding!r} is not known; examples are latin-1, "
+            "cp1252, gbk and utf-16."
+        ) from None
+    return io.BufferedReader(Pieces(_transcoded(file, encoding)))
+
+
+def header_line(stream: IO[bytes]) -> tuple[bytes, bytes, str | None]:
+    """Find the header line.
+
+    Returns
+    -------
+    line : bytes
+        The line; empty ones, comments (``#``) and a line ``sep=;`` before it are
+        skipped.
+    after : bytes
+        Bytes read after it.
+    delimiter : str or None
+        Delimiter from a ``sep=`` line.
+    """
+    delimiter = None
+    line = first_line(stream).removeprefix(_UTF8_BOM)
+    while True:
+        said = _SEPARATOR.fullmatch(line.rstrip(b"\r\n"))
+        if said:
+            delimiter = said[1].decode("utf-8", "replace")
+        elif line.startswith(b"#"):
+            following = first_line(stream)
+            if _is_header(line, following):
+                return line, following, delimiter
+            line = following
+            continue
+        elif line.strip() or not line:
+            return line, b"", delimiter
+        line = first_line(stream)
+
+
+def _is_header(line: bytes, following: bytes) -> bool:
+    """Whether a line that begins with # is the header of the next line."""
+    if not following or following.startswith(b"#"):
+        return False
+    return any(
+        line.count(mark) == following.count(mark) > 0 for mark in (b",", b";", b"\t")
+    )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from partlearn._typing import Array
 from partlearn.candidates import MISSING_WORDS
 from partlearn.io._arrow import pa, pc
-from partlearn.io._errors import damage, located
+from partlearn.io._errors import DataFormatError, damage, located
 from partlearn.io._files import nested_as_json
 from partlearn.io._options import Limits
 from partlearn.io._table import distinct_lists, note_of
@@ -410,3 +410,42 @@ def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
     if len(set(map(form_of, parts))) == 1:
         return np.concatenate(parts)
     return _untyped([as_text(value) for part in parts for value in part.tolist()])
+
+
+def read_corrections(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Read a table of corrections, with columns row and label.
+
+    Parameters
+    ----------
+    path : str or path
+        The file: CSV with any separator, or another table.
+
+    Returns
+    -------
+    corrections : dict of str to str
+        True labels by the name of the row. Rows without a label are skipped.
+    """
+    path = Path(path)
+    columns = read_columns(path)
+    if not {"row", "label"} <= set(columns):
+        raise DataFormatError(
+            f"corrections need columns named row and label; got {', '.join(columns)}",
+            path=path,
+            advice="Save them from the page, or write that header.",
+        )
+    corrections: dict[str, str] = {}
+    for row, cells in enumerate(
+        zip(columns["row"].tolist(), columns["label"].tolist(), strict=True)
+    ):
+        name, label = map(as_text, cells)
+        if not label:
+            continue
+        if not name:
+            raise DataFormatError("a label has no row", path=path, where=f"row {row}")
+        if corrections.setdefault(name, label) != label:
+            raise DataFormatError(
+                f"row {name!r} is corrected to {corrections[name]!r} and to {label!r}",
+                path=path,
+                advice="Keep one of the two.",
+            )
+    return corrections

@@ -13,15 +13,12 @@ from sklearn.utils import Bunch
 from partlearn.io._arff import read_arff
 from partlearn.io._columns import Encode, bunch_of
 from partlearn.io._errors import DataError, DataFormatError, DataLimitError
-from partlearn.io._evidence import KEYS, read_evidence
-from partlearn.io._files import regular_size
-from partlearn.io._formats import format_of
+from partlearn.io._files import format_of, regular_size
 from partlearn.io._frame import read_noted
 from partlearn.io._label_forms import label_choice
 from partlearn.io._libsvm import read_libsvm
-from partlearn.io._mat5 import read_mat5
-from partlearn.io._mat73 import read_hdf5
-from partlearn.io._npz import csr_parts, parse_meta, read_npz
+from partlearn.io._mat import read_hdf5, read_mat5
+from partlearn.io._npz import KEYS, csr_parts, parse_meta, read_evidence, read_npz
 from partlearn.io._options import (
     Budget,
     Direction,

@@ -19,10 +19,10 @@ from zipfile import BadZipFile, ZipFile
 from partlearn._extras import import_optional
 from partlearn._sizes import SIZES
 from partlearn.candidates import warn_caller
-from partlearn.io import _files, _options, _streams, _table
+from partlearn.io import _files, _options, _table
 from partlearn.io._arrow import csv, pa, pc
 from partlearn.io._errors import DataFormatError, damage, located
-from partlearn.io._formats import SUFFIXES, TABLES, TEXTS, format_of, plain_suffix
+from partlearn.io._files import SUFFIXES, TABLES, TEXTS, format_of, plain_suffix
 from partlearn.io._options import Limits
 
 _BLOCK = 1 << 20  # bytes
@@ -216,13 +216,13 @@ def _opened(
     """Open a table and return its format, found by name or by the first byte."""
     if path == _files.STANDARD:
         first = sys.stdin.buffer.readline(_files.MAX_LINE + 1)
-        stream = BufferedReader(_streams.prefixed(first, sys.stdin.buffer))
+        stream = BufferedReader(_files.prefixed(first, sys.stdin.buffer))
         kind = "jsonl" if first.lstrip()[:1] == b"{" else "csv"
-        yield _streams.decoded(stream, encoding), kind
+        yield _files.decoded(stream, encoding), kind
         return
     if format_of(path, format) == "zip":
         with _zipped(path, limits) as (file, kind):
-            yield _streams.decoded(file, encoding), kind
+            yield _files.decoded(file, encoding), kind
         return
     kind = format_of(path, format)
     if kind not in TABLES:
@@ -236,7 +236,7 @@ def _opened(
     budget = _options.Budget.of_table(stored, limits) if kind in _WHOLE else None
     with _files.open_text(path, budget) as file:
         text = kind in ("csv", "json", "jsonl")
-        yield _streams.decoded(file, encoding) if text else file, kind
+        yield _files.decoded(file, encoding) if text else file, kind
 
 
 @contextmanager
@@ -296,8 +296,8 @@ def _share(n_read: int, path: Path) -> float | None:
 
 def _text_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blocks:
     """Yield blocks of a CSV file; cells stay text, since types need all rows."""
-    line, after, said = _streams.header_line(file)
-    stream = _streams.prefixed(line + after, file)
+    line, after, said = _files.header_line(file)
+    stream = _files.prefixed(line + after, file)
     first = _files.header_of(line)
     delimiter, names = _table.csv_header(first, said)
     size = (

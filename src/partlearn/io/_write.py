@@ -21,10 +21,9 @@ from partlearn.io._arrow import csv, ipc, pa, parquet
 from partlearn.io._bunch import named_bags, sort_names
 from partlearn.io._columns import is_label_name
 from partlearn.io._errors import DataFormatError
-from partlearn.io._evidence import check_fit, evidence_arrays, weight_texts
-from partlearn.io._files import atomic_write
-from partlearn.io._formats import format_of
+from partlearn.io._files import atomic_write, format_of
 from partlearn.io._label_columns import BAG_MARK, CANDIDATE_MARK, TRUTH_MARK
+from partlearn.io._npz import check_fit, evidence_arrays, weight_texts
 from partlearn.io._options import TASKS
 from partlearn.io._table import META_KEY
 from partlearn.io._table_writer import neutral
