@@ -98,7 +98,7 @@ def test_a_rate_that_cannot_be_is_refused(wrong):
     several = sum(len(labels) > 1 for labels in sets)
     with pytest.raises(ValueError, match=f"one label each; {several} rows have"):
         disambiguate(X, sets, miss_rate="auto")
-    with pytest.raises(ValueError, match="without `bags`, `gold` and `miss_rate`"):
+    with pytest.raises(ValueError, match="`miss_rate` and `annotator`; leave"):
         disambiguate(X, given, miss_rate=0.1, task="tags")
     votes = from_votes(np.arange(160), ["ann"] * 160, given)
     with pytest.raises(ValueError, match="is for candidate sets"):
