@@ -310,19 +310,15 @@ def format_of(path: Path, format: str | None) -> str:
         if suffix in suffixes:
             return kind
     if path.is_dir():
-        raise DataFormatError(
-            "this is a folder", path=path, advice="Name a file in it."
-        )
+        raise DataFormatError("this is a folder", advice="Name a file in it.")
     if suffix in (".xls", ".ods"):
         raise DataFormatError(
             "this spreadsheet format is not supported",
-            path=path,
             advice="Save the sheet as CSV, in the encoding UTF-8, or as .xlsx.",
         )
     known = ", ".join(end for suffixes in SUFFIXES.values() for end in suffixes)
     raise AmbiguousDataError(
         f"the file extension is unknown (known: {known})",
-        path=path,
         advice=f"Pass it with {argument('format')}, one of {', '.join(SUFFIXES)}.",
     )
 

@@ -225,8 +225,8 @@ def read(
         fold=fold,
         sparse=sparse,
     )
-    kind = format_of(source, format)
     try:
+        kind = format_of(source, format)
         if kind in _MATRICES:
             budget = Budget(limits or Limits(), regular_size(source))
             return _MATRICES[kind](source, options, budget)

@@ -102,8 +102,8 @@ def table_blocks(
     """
     empty = True
     with (
-        _opened(path, encoding, limits, format) as (file, kind),
         located(path=path),
+        _opened(path, encoding, limits, format) as (file, kind),
     ):
         readers: dict[str, Callable[..., Blocks]] = {
             "csv": _text_batches,
@@ -127,8 +127,8 @@ def table_blocks(
             yield block
             if progress is not None and share is not None:
                 progress(min(share, 1.0))
-    if empty:
-        raise DataFormatError("the table has no rows", path=path)
+        if empty:
+            raise DataFormatError("the table has no rows")
 
 
 Charge = Callable[[int, str], None]
@@ -228,7 +228,6 @@ def _opened(
     if kind not in TABLES:
         raise DataFormatError(
             f"{path.name!r} is not a table of columns",
-            path=path,
             advice="Convert it first: partlearn data convert IN OUT.csv.",
         )
     stored = _files.regular_size(path)
@@ -253,7 +252,6 @@ def _zipped(path: Path, limits: Limits | None) -> Iterator[tuple[Any, str]]:
         if len(names) != 1:
             raise DataFormatError(
                 f"the archive holds {len(names) or 'no'} tables of text",
-                path=path,
                 advice="Put one CSV, TSV or JSON file into it, or unpack it first.",
             )
         with archive.open(names[0]) as file:
@@ -279,9 +277,7 @@ def _archive(path: Path, limits: Limits | None) -> Iterator[ZipFile]:
         if isinstance(error, OSError) and error.errno != errno.EINVAL:
             raise
         reason = str(error) or "it ends too soon"
-        raise DataFormatError(
-            f"the archive cannot be read ({reason})", path=path
-        ) from None
+        raise DataFormatError(f"the archive cannot be read ({reason})") from None
 
 
 Blocks = Iterator[tuple[Any, float | None]]  # rows, and the share read with them

@@ -20,7 +20,7 @@ from partlearn.candidates import Evidence, Votes
 from partlearn.io._arrow import csv, ipc, pa, parquet
 from partlearn.io._bunch import named_bags, sort_names
 from partlearn.io._columns import is_label_name
-from partlearn.io._errors import DataFormatError
+from partlearn.io._errors import DataFormatError, located
 from partlearn.io._files import atomic_write, format_of
 from partlearn.io._label_columns import BAG_MARK, CANDIDATE_MARK, TRUTH_MARK
 from partlearn.io._npz import check_fit, evidence_arrays, weight_texts
@@ -82,7 +82,8 @@ def write(
     True
     """
     target = Path(path)
-    kind = format_of(target, format)
+    with located(path=target):
+        kind = format_of(target, format)
     if target.suffix == ".gz" or kind not in _FORMATS:
         raise DataFormatError(
             f"files are written as {', '.join(_FORMATS)}; got {target.name!r}"

@@ -4,7 +4,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count
 from typing import Any, Self
 
 import numpy as np
@@ -245,10 +245,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             named += [(name, f"{name} #{j}") for j in range(len(svd.components_))]
         taken: set[str] = set()
         for place, (column, name) in enumerate(named):
-            free = (f"{name} ({k})" for k in count(2))
-            title = (
-                name if name not in taken else next(t for t in free if t not in taken)
-            )
+            titles = chain([name], (f"{name} ({k})" for k in count(2)))
+            title = next(title for title in titles if title not in taken)
             taken.add(title)
             named[place] = column, title
         return np.asarray(named, dtype=object)[self.kept_]
