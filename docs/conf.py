@@ -122,6 +122,11 @@ def write_api() -> dict[str, list[str]]:
             and (thing.__module__, name) not in seen
         ]
         seen |= {(getattr(module, name).__module__, name) for name in documented}
+        scorers = {
+            name: match[1]
+            for name in names
+            if (match := re.match(r"make_scorer\((\w+)", repr(getattr(module, name))))
+        }
         for name in documented:
             text = inspect.getdoc(getattr(module, name)) or ""
             match = re.search(
@@ -133,6 +138,8 @@ def write_api() -> dict[str, list[str]]:
         lines += [title, "-" * len(title), "", f".. module:: {title}", "", first, ""]
         lines += [".. autosummary::", "   :toctree: .", "   :nosignatures:", ""]
         lines += [f"   {name}" for name in documented] + [""]
+        for name, score in scorers.items():
+            lines += [f".. data:: {name}", "", f"   Scorer of :func:`{score}`.", ""]
     folder = HERE / "generated"
     folder.mkdir(exist_ok=True)
     text = "\n".join(lines)
