@@ -213,3 +213,16 @@ def test_two_files_in_an_archive(tmp_path, server):
     with pytest.raises(DownloadError, match=r"has 2 files that end in \.npz"):
         fetch_file("wine", data_home=tmp_path, registry=known)
     assert not (tmp_path / "wine.npz").exists()
+
+
+def test_many_files_are_refused_before_any_is_unpacked(tmp_path, server, monkeypatch):
+    """Entries that share their compressed bytes would fill a disk."""
+
+    def unpack(*arguments):
+        raise AssertionError("a file was unpacked")
+
+    server.content = packed("zip", {f"{i}.npz": b"x" for i in range(100)})
+    monkeypatch.setattr(zipfile.ZipFile, "open", unpack)
+    known = server.unknown("good", archive="wine.zip")
+    with pytest.raises(DownloadError, match="has 100 files"):
+        fetch_file("wine", data_home=tmp_path / "home", registry=known)

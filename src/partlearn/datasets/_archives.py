@@ -44,7 +44,7 @@ def take_out(archive: Path, target: Path) -> None:
     """
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         if archive.suffix == ".zip":
-            _from_zip(archive, target.suffix, Path(folder))
+            _from_zip(archive, target, Path(folder))
         else:
             _by_program(archive, Path(folder))
         members = [
@@ -54,30 +54,37 @@ def take_out(archive: Path, target: Path) -> None:
             and path.is_file()
             and not path.is_symlink()
         ]
-        if len(members) != 1:
-            raise DownloadError(
-                f"{archive.name} has {len(members)} files that end in {target.suffix}; "
-                "one is expected",
-                advice=f"Unpack {archive} yourself and put the data at {target}.",
-            )
+        _expect_one(len(members), archive, target)
         with members[0].open("rb") as source, atomic_write(target) as file:
             shutil.copyfileobj(source, file)
 
 
-def _from_zip(archive: Path, suffix: str, folder: Path) -> None:
+def _expect_one(count: int, archive: Path, target: Path) -> None:
+    if count != 1:
+        raise DownloadError(
+            f"{archive.name} has {count} files that end in {target.suffix}; one is "
+            "expected",
+            advice=f"Unpack {archive} yourself and put the data at {target}.",
+        )
+
+
+def _from_zip(archive: Path, target: Path, folder: Path) -> None:
+    suffix = target.suffix
     try:
         with zipfile.ZipFile(archive) as file:
             wanted = [i for i in file.infolist() if i.filename.lower().endswith(suffix)]
-            for number, info in enumerate(wanted):
-                if info.file_size > SIZES.unpacked_bytes:
-                    raise DownloadError(
-                        f"{info.filename} in {archive.name}: {info.file_size:,} bytes",
-                        advice="No known data set is that large: it was not unpacked.",
-                    )
-                # By number: names inside an archive are not to be trusted.
-                copy = folder / f"{number}{suffix}"
-                with file.open(info) as source, copy.open("wb") as target:
-                    shutil.copyfileobj(source, target)
+            # Before any is unpacked: thousands may share the same compressed bytes.
+            _expect_one(len(wanted), archive, target)
+            size = wanted[0].file_size
+            if size > SIZES.unpacked_bytes:
+                raise DownloadError(
+                    f"{wanted[0].filename} in {archive.name}: {size:,} bytes",
+                    advice="No known data set is that large: it was not unpacked.",
+                )
+            # Not by its name: those inside an archive are not to be trusted.
+            copy = folder / f"data{suffix}"
+            with file.open(wanted[0]) as source, copy.open("wb") as content:
+                shutil.copyfileobj(source, content)
     except DownloadError:
         raise
     except (*_DAMAGE, OSError) as error:
