@@ -42,6 +42,7 @@ reducers = ["none"]
 """
 
 
+PAPER = 'published = { paper = "CENDA" }'
 TREES = (
     'estimator = { class = "sklearn.ensemble:RandomForestClassifier", '
     "params = { n_estimators = 1000000000 } }"
@@ -107,6 +108,10 @@ def test_quick_reference_that_was_left_out_is_dropped():
         ("n_neighbors = 5", "n_jobs = 1000", 18, "`n_jobs` must be at most 256"),
         ("n_neighbors = 5", TREES, 18, "`n_estimators` must be at most"),
         ("params = { mu = 0.5 }", "grid = { k = [2000000] }", 14, "`k` must be at"),
+        ("params = { mu = 0.5 }", "params = { mu = 1979-05-27 }", 14, "dates or times"),
+        ("params = { mu = 0.5 }", "grid = { mu = [07:32:00] }", 14, "dates or times"),
+        ("folds = 3", PAPER, 3, "table with the strings paper and table"),
+        ("folds = 3", f"{PAPER[:-1]}, table = 7 }}", 3, "the strings paper and table"),
         ("params = { mu = 0.5 }", HUGE, 14, "1,000,000 points, and at most"),
     ],
 )

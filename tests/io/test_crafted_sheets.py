@@ -4,7 +4,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from partlearn.io import DataFormatError, read
+from partlearn.io import DataFormatError, DataLimitError, read
 
 openpyxl = pytest.importorskip("openpyxl")
 SHEET = "xl/worksheets/sheet1.xml"
@@ -20,11 +20,11 @@ def sheet(tmp_path):
     book.active.append([7, 7, "b"])
     book.save(good)
 
-    def write(edit):
+    def write(edit, part=SHEET):
         with ZipFile(good) as old, ZipFile(path, "w", ZIP_DEFLATED) as new:
             for name in old.namelist():
                 data = old.read(name)
-                data = edit(data) if name == SHEET else data
+                data = edit(data) if name == part else data
                 if data is not None:
                     new.writestr(name, data)
         return path
@@ -63,3 +63,23 @@ def test_a_row_that_is_far_away(sheet):
 def test_damaged_sheets(edit, sheet):
     with pytest.raises(DataFormatError, match="spreadsheet"):
         read(sheet(edit), labels="candidates")
+
+
+@pytest.mark.parametrize(
+    ("part", "end", "piece"),
+    [
+        ("xl/styles.xml", b"</cellXfs>", b'<xf numFmtId="0" fontId="0" fillId="0"/>'),
+        ("xl/workbook.xml", b"</workbook>", b'<definedName name="a">1</definedName>'),
+    ],
+)
+def test_descriptions_that_would_become_large(part, end, piece, sheet):
+    """A file of 100 kB took more than a gigabyte before its first row was read."""
+
+    def edit(data):
+        assert end in data
+        return data.replace(end, piece * 500_000 + end)
+
+    path = sheet(edit, part)
+    assert path.stat().st_size < 200_000
+    with pytest.raises(DataLimitError, match="the description of the workbook"):
+        read(path, labels="candidates")

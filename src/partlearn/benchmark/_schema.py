@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Callable, Mapping
+from datetime import date, time
 from difflib import get_close_matches
 from math import inf
 from typing import Any, NoReturn
@@ -67,6 +68,14 @@ _strings: Rule = _list_of(_is_string), "a list of strings"
 _flag: Rule = lambda value: isinstance(value, bool), "true or false"
 _table: Rule = _is_mapping, "a table"
 _tables: Rule = _list_of(_is_mapping, 0), "a list of tables, written [[...]]"
+_figures: Rule = (
+    lambda value: (
+        _is_mapping(value)
+        and value.keys() in (set(), {"paper", "table"})
+        and all(map(_is_string, value.values()))
+    ),
+    "empty, or a table with the strings paper and table",
+)
 _seconds: Rule = (
     lambda value: _is_number(value) and 0 < value <= 10**9,
     "a positive number of at most 1,000,000,000",
@@ -103,7 +112,7 @@ FIELDS: dict[str, Rules] = {
         **_each("fold_seed seed", _whole(0, SEED)),
         "threads": _whole(1, 1024),
         "memory_limit": _whole(1, 10**9),
-        "published": _table,
+        "published": _figures,
         "protocols": _some_of(_plan.PROTOCOLS),
         "folds": _whole(2),
         "metrics": _some_of(_plan.METRICS),
@@ -219,7 +228,7 @@ class Checker:
         raise PlanError(f"{where}: {message}{end_mark}")
 
     def sizes(self, value: Any, path: KeyPath) -> None:
-        """Refuse parameters that ask for absurd amounts of memory or processes."""
+        """Refuse parameters of absurd sizes, and of types that runs do not keep."""
         if isinstance(value, dict):
             for key, part in value.items():
                 self.sizes(part, (*path, key))
@@ -231,6 +240,8 @@ class Checker:
             most = LARGEST.get(names[-1].rpartition("__")[2], LARGEST_OTHER)
             if value > most:
                 self.fail(path, f"`{names[-1]}` must be at most {most:,}; got {value}")
+        elif isinstance(value, date | time):
+            self.fail(path, "parameters cannot be dates or times; write text")
 
     def table(self, table: Any, path: KeyPath = ()) -> None:
         """Check names, required fields and values of one table."""

@@ -389,13 +389,28 @@ def _json_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blo
         yield _columns(content[start : start + block_rows], names), None
 
 
+# Parts of a spreadsheet that become objects before the first row is read, such as cell
+# styles and defined names, and how much larger these objects are than the text.
+_BOOK_PARTS = (
+    "[Content_Types]", "_rels/", "docProps/", "xl/_rels/", "xl/styles", "xl/theme/",
+    "xl/workbook",
+)  # fmt: skip
+_BOOK_FACTOR = 20
+
+
 def _sheet_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blocks:
     """Yield blocks of the first sheet, whose first row is the header."""
     openpyxl = import_optional("openpyxl", "Spreadsheets")
-    with _archive(path, None):
-        pass
+    budget = _options.Budget(Limits(), _files.regular_size(path))
+    with _archive(path, None) as archive:
+        for info in archive.infolist():
+            if info.filename.startswith(_BOOK_PARTS):
+                size = _BOOK_FACTOR * info.file_size
+                budget.charge(size, "the description of the workbook")
     with damage("the spreadsheet cannot be read"), path.open("rb") as stream:
-        book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
+        book = openpyxl.load_workbook(
+            stream, read_only=True, data_only=True, keep_links=False
+        )
         if not book.worksheets:
             raise DataFormatError("the spreadsheet has no sheet")
         sheet = book.worksheets[0]
