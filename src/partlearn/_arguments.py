@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-import numpy as np
-
 __all__ = [
     "argument",
     "arguments_as",
@@ -112,6 +110,8 @@ def check_index(X: Any, **given: Any) -> None:
     """
     if not hasattr(X, "iloc"):
         return
+    import numpy as np  # not for the help of commands
+
     rows, count = X.index, np.arange(len(X))
     for name, values in given.items():
         if not hasattr(values, "iloc") or len(values) != len(X):
