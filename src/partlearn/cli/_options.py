@@ -84,8 +84,7 @@ class DataOptions:
         Encoding of a text file, such as latin-1 or gbk; UTF-8 and UTF-16 are
         recognized.
     task
-        single (default): one label of each row is true. tags: several may be. For
-        matrices also pll, pml, multiclass or multilabel.
+        single (default): one label of each row is true. tags: several may be.
     id
         Column that names the rows, copied to the result; may be repeated.
     bag
