@@ -90,6 +90,8 @@ def make_run(folder, n_data, missing=(), metric="accuracy"):
             "classes": ["a", "b", "c"],
             "mean_labels": 2.0,
             "r": [],
+            "noise": "",
+            "noise_seed": None,
             "fingerprint": name,
         }
         for i, name in enumerate(names)

@@ -124,7 +124,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     class_weights_ : ndarray of shape (n_classes,) or None
         Weights of the labels in the decision.
     calibration_ : Calibration or None
-        Probabilities of held-out rows, if :meth:`calibrate` was called.
+        Probabilities of held-out rows, if ``calibrate`` was called.
 
     See Also
     --------
