@@ -10,6 +10,8 @@ from tests.settling import fit_briefly
 
 from partlearn._math.crossfit import targets
 from partlearn._math.linalg import standardize
+from partlearn._math.neighbors import reference_rows
+from partlearn._sizes import SIZES
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN
 from partlearn.decomposition import CRISP
@@ -146,6 +148,17 @@ def test_confidences_are_those_of_crisp(data):
     assert_array_equal(selector.label_confidence_, crisp.label_confidence_)
     assert selector.n_iter_ == crisp.n_iter_
     assert len(selector.selected_) == 6  # 15 % of 40
+
+
+def test_confidences_of_many_rows_are_those_of_crisp(data, monkeypatch):
+    X, _, S = data
+    small = fit_briefly(CRISPSelector(), X, S)
+    monkeypatch.setattr(SIZES, "exact_rows", 200)
+    monkeypatch.setattr(reference_rows, "__kwdefaults__", {"auto": 60})
+    selector = fit_briefly(CRISPSelector(), X, S)
+    crisp = fit_briefly(CRISP(background="none", relevance=0), X, S)
+    assert_array_equal(selector.label_confidence_, crisp.label_confidence_)
+    assert not np.array_equal(selector.label_confidence_, small.label_confidence_)
 
 
 def test_size_chosen_on_held_out_rows(data):

@@ -70,7 +70,7 @@ class CRISPSelector(BaseSelector):
         row change the most likely label of at most one row in two hundred. With 0 all
         iterations are run.
     random_state : int, RandomState instance or None, default=0
-        Draws the rows held out by "auto".
+        Draws the rows held out by "auto", and the reference rows of large data.
     must_keep : sequence of int, str or bool, default=None
         Columns that are selected before any other, by index, name or as a mask.
     exclude : sequence of int, str or bool, default=None
@@ -110,7 +110,8 @@ class CRISPSelector(BaseSelector):
     A method of this library, without a paper. A feature that is explained by the
     selected ones is selected only if no other has a gain; constant features come last.
     Once the confidences are known, each selection costs one pass over the data. Sparse
-    data stay sparse.
+    data stay sparse. Of more than 25,000 rows, 4,000 drawn at random are those among
+    which neighbors are searched, as in :class:`~partlearn.decomposition.CRISP`.
 
     The result does not depend on the order of the rows.
 
@@ -197,10 +198,11 @@ class CRISPSelector(BaseSelector):
         """Return confidences of some rows, and the first `n` selected features."""
         rng = check_random_state(self.random_state)
         basis, _, _ = linear_basis(X, scale=self.standardize, rank=None, rng=rng)
+        order = drawn_order(X, labels.weights, rng)
         state = crisp_iterations(
             LeaveOneOut(basis),
             make_labels(labels, X),
-            NeighborSearch(self.search, self.n_jobs),
+            NeighborSearch.among(order, "auto", self.search, self.n_jobs),
             n_neighbors=self.n_neighbors,
             max_iter=self.max_iter,
             tol=self.tol,
