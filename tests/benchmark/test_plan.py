@@ -242,6 +242,14 @@ def test_a_listed_quick_variant_can_be_extended():
         parse_plan(wrong)
 
 
+def test_a_plan_has_the_task_of_the_one_that_it_extends():
+    base = load_plan("pml-fsla-table2-quick")
+    mine = parse_plan(EXTENDS.replace("cenda-table7-quick", "pml-fsla-table2-quick"))
+    assert (mine.task, mine.data, mine.folds) == ("multilabel", base.data, base.folds)
+    with pytest.raises(PlanError, match="there is no plan named 'a/b'"):
+        parse_plan(EXTENDS.replace("cenda-table7-quick", "a/b"))
+
+
 def test_single_entries_of_a_parent_are_changed_and_added():
     changes = """
 [change.reducers."CENDA[thr=0.999]"]

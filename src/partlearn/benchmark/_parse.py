@@ -173,9 +173,7 @@ def parse_plan(
     ('PLKNN', (1,))
     """
     document = read_toml(text, origin)
-    head = document.get("plan")
-    many = isinstance(head, Mapping) and head.get("task") == "multilabel"
-    schema = MULTILABEL_FIELDS if many else FIELDS
+    schema = MULTILABEL_FIELDS if _task(document) == "multilabel" else FIELDS
     check = Checker(origin, text, schema, quick)
     check.table(document)
     check.table(document["plan"], ("plan",))
@@ -192,6 +190,18 @@ def parse_plan(
     if isinstance(plan, TunedPlan):
         available(plan, plan.learners, "learner")
     return plan
+
+
+def _task(document: Table) -> Any:
+    """Return the task of a plan, or of the shipped plan that it extends."""
+    head = document.get("plan")
+    if not isinstance(head, Mapping):
+        return None
+    if "task" in head:
+        return head["task"]
+    name = head.get("extends")
+    shipped = _shipped(name.removesuffix("-quick")) if isinstance(name, str) else None
+    return None if shipped is None else _task(read_toml(shipped, f"{name}.toml"))
 
 
 def _with_parent(document: Table, check: Checker) -> dict[str, Any]:
