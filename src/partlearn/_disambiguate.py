@@ -343,7 +343,7 @@ def _held_out_halves(estimator: Any, X: Any, S: Mask) -> tuple[Array, Mask]:
     first, second = rows[: len(rows) // 2], rows[len(rows) // 2 :]
     P = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit to all rows has said them
+        warnings.simplefilter("ignore")  # the fit to all rows raised them
         for train, test in ((first, second), (second, first)):
             model = clone(estimator).fit(X[train], S[train])
             P.append(model.predict_proba(X[test]))
