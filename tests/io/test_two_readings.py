@@ -35,6 +35,12 @@ def test_marks_in_other_words(words):
     np.testing.assert_array_equal(evidence.candidates, S)
 
 
+@pytest.mark.parametrize("words", [("male", "female"), ("man", "woman"), ("a", "un")])
+def test_a_longer_word_is_no_negation(words):
+    votes = label_evidence(text_columns(words), NAMES)
+    assert votes.read_as == f"3 raters, 2 labels: {', '.join(sorted(words))}"
+
+
 def test_a_word_and_its_negation_may_be_marks():
     columns = text_columns(("possible", "impossible"))
     with pytest.raises(AmbiguousDataError, match="marks of labels, or votes"):

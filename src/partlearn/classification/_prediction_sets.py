@@ -248,7 +248,7 @@ class PredictionSets(BaseCandidateClassifier):
                 )
             codes, named = named_codes(bags, len(labels), "bags")
             bags = codes.astype(object)
-            bags[~named] = None  # which are in no list of a bag
+            bags[~named] = None  # rows without a bag
             groups = codes if groups is None else groups
         if self.cv is None:
             if gold is not None:

@@ -26,22 +26,16 @@ NO = frozenset(
     (
         *("", "0", "no", "n", "false", "f", "-1", "off", "-", "✗", "✘", "☐", "❌"),
         *("nein", "nee", "nej", "nei", "non", "não", "nie", "ne", "ei", "nem"),
-        *(
-            "hay\u0131r",
-            "нет",
-            "ні",
-            "لا",
-            "לא",
-            "नहीं",
-            "否",
-            "いいえ",
-            "아니요",
-            "không",
-        ),
+        *("hay\u0131r", "không", "нет", "ні", "لا", "לא"),
+        *("नहीं", "否", "いいえ", "아니요"),
     )
 )
 _AGREE = 0.2  # agreement of columns beyond chance from which they may be raters
 _ROUNDED = 0.02  # by how much shares may miss their sum
+# What makes the opposite of a word, as in impossible; not the fe- of female.
+_NEGATIONS = frozenset(
+    ("un", "im", "in", "ir", "il", "dis", "non", "no", "not", "nicht")
+)
 _NEVER = 10  # rows from which it is odd that raters never agree
 _SHOWN = 6  # labels that a sentence names
 
@@ -188,7 +182,8 @@ def _refuse_two_readings(
 ) -> None:
     """Raise where columns of text may be something else than labels of raters."""
     texts = sorted(set().union(*words.values()), key=len)
-    if len(texts) == 2 and texts[1].endswith(texts[0]):
+    opposite = len(texts) == 2 and texts[1].endswith(texts[0])
+    if opposite and texts[1].removesuffix(texts[0]).strip("-_ ") in _NEGATIONS:
         raise AmbiguousDataError(
             f"several label columns hold {texts[0]!r} and {texts[1]!r} only: they may "
             "be marks of labels, or votes of raters",

@@ -190,7 +190,7 @@ class Dataset:
         return list(dict.fromkeys([*self.ignored, *beside]))
 
     def new_encoder(self) -> TableEncoder | None:
-        """Unfitted encoder of the table; None for a matrix."""
+        """Return an unfitted encoder of the table, or None for a matrix."""
         if self.bunch is not None:
             return None
         return TableEncoder(**self.roles, ignore=self.hidden)
