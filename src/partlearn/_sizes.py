@@ -34,6 +34,7 @@ class Sizes:
     wide_columns: int = 2000  # columns of sparse data that kernels see as they are
     wide_directions: int = 500  # leading directions that kernels see of wider data
     relevant_columns: int = 1000  # columns above which all count alike
+    ranked_rows: int = 2000  # rows whose ranks give the normal scores of a column
     tuned_pca_rows: int = 5000  # held-out rows where a decomposition is long
     optics_rows: int = 2000  # points of OPTICS, whose cost grows with their square
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs, make_classification
 from sklearn.exceptions import ConvergenceWarning
@@ -122,9 +123,22 @@ def gaussian(Z, F):
     return P / P.sum(axis=1, keepdims=True)
 
 
+def with_normal_scores(X):
+    """Mean of the standardized values and their normal scores, column by column."""
+    m, Z = len(X), np.empty_like(X)
+    for j, x in enumerate(X.T):
+        below = np.array([(x < value).sum() for value in x])
+        equal = np.array([(x == value).sum() for value in x])
+        scores = norm.ppf((below + equal / 2) / m)
+        scores = (scores - scores.mean()) / scores.std()
+        Z[:, j] = ((x - x.mean()) / x.std(ddof=1) + scores) / 2
+    return Z
+
+
 def literal_iterations(X, S, n_iter, k=10):
     """Confidences after some rounds, all three geometries, all thirteen experts."""
     q = S.shape[1]
+    X = with_normal_scores(X)
     X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     F = S / S.sum(axis=1, keepdims=True)
     kernels = [[X @ X.T]]
@@ -194,6 +208,7 @@ def test_iterations_are_those_of_a_literal_transcription(n_iter):
     rng = np.random.RandomState(3)
     y = rng.randint(3, size=45)
     X = rng.standard_normal((45, 4)) + 1.5 * rng.standard_normal((3, 4))[y]
+    X[:, 2] = np.exp(2 * X[:, 2]).round(1)  # a heavy tail, and ties
     S = make_candidates(y, n_false=1, random_state=0)
     F, a, w = literal_iterations(X, S, n_iter)
     model = CRISPClassifier(max_iter=n_iter, tol=0.0, relevance=0.0)
@@ -365,10 +380,10 @@ def test_wide_sparse_rows_enter_kernels_by_leading_directions(data, monkeypatch)
     X, y, S = data
     X = X * (np.abs(X) > 0.5)
     rows = sp.csr_array(X[:160])
-    dense = CRISPClassifier(("linear", "rbf"), relevance=0.0)
+    dense = CRISPClassifier(("linear", "rbf"), relevance=0.0, normal_scores=False)
     fit_briefly(dense, X[:160], S[:160])
-    monkeypatch.setattr(SIZES, "wide_columns", 9)
-    monkeypatch.setattr(SIZES, "wide_directions", 9)
+    for name in ("relevant_columns", "wide_columns", "wide_directions"):
+        monkeypatch.setattr(SIZES, name, 9)
     model = fit_briefly(CRISPClassifier(), rows, S[:160])
     assert model.model_.rows.shape == (160, 9)
     assert model.score(sp.csr_array(X[160:]), y[160:]) > 0.6

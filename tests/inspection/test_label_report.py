@@ -286,7 +286,7 @@ def test_one_vote_settles_nothing(wine):
         ]
         for who, skill in {"ann": 0.95, "bob": 0.5, "cyd": 0.2}.items()
     }
-    result = disambiguate(X, from_annotators(table, empty="all"))
+    result = disambiguate(X[:, :3], from_annotators(table, empty="all"))
     report = label_report(result, n_review=len(truth))
     single = (result.candidates.sum(axis=1) == 1) & (result.confidence < 0.9)
     assert report.n_single == single.sum() > 0

@@ -57,6 +57,9 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
         Rows by which the kernels are approximated (Nystroem). "auto" takes exact
         kernels up to 3,000 rows and 1,000 landmarks above; more are more accurate on
         classes with fine boundaries, and slower. None is always exact.
+    normal_scores : bool, default=True
+        Whether each column is averaged with its normal scores, so that outliers and
+        heavy tails do not dominate distances. Not done above 1,000 columns.
     relevance : float or "auto", default="auto"
         Power of the importances by which the standardized columns are weighted, so that
         columns without information get small weights. "auto" takes a power for each
@@ -170,6 +173,7 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
         max_iter: int = 10,
         tol: float = 0.01,
         n_landmarks: int | Literal["auto"] | None = "auto",
+        normal_scores: bool = True,
         relevance: float | Literal["auto"] = "auto",
         miss_rate: float = 0.0,
         bag_rule: Literal["cover", "distinct", "match"] = "cover",
@@ -185,6 +189,7 @@ class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
         self.max_iter = max_iter
         self.tol = tol
         self.n_landmarks = n_landmarks
+        self.normal_scores = normal_scores
         self.relevance = relevance
         self.miss_rate = miss_rate
         self.bag_rule = bag_rule

@@ -419,6 +419,12 @@ PARTS: dict[str, dict[str, str]] = {
         "width": "real",
     },
     "LinearMap": {"coef": "real[features, columns]", "mean": "real[features]"},
+    "NormalScores": {
+        "inverse": "real[features]",
+        "knots": "real[features, ranks]",
+        "mean": "real[features]",
+        "scores": "real[features, ranks]",
+    },
     "PooledGeometry": {
         "bandwidth": "maybe real",
         "held_out": "real[samples, embedded]",
@@ -430,6 +436,7 @@ PARTS: dict[str, dict[str, str]] = {
     },
     "PooledModel": {
         "F": "share[samples, classes]",
+        "columns": "maybe part(NormalScores)",
         "converged": "flag",
         "geometries": "list of part(PooledGeometry)",
         "held_out": "real[samples, classes]",

@@ -4,7 +4,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from partlearn._array_api import as_double, like, namespace, to_numpy
-from partlearn._math.blocks import take
+from partlearn._math.blocks import Rows, take
 from partlearn._math.crossfit._geometries import (
     GEOMETRIES,
     kernel_numbers,
@@ -38,7 +38,12 @@ from partlearn._math.crossfit._relevance import (
 from partlearn._math.crossfit._ridge_pool import RidgePool
 from partlearn._math.crossfit._scores import targets
 from partlearn._math.crossfit._space import InputSpace, LinearMap
-from partlearn._math.linalg import content_order, drawn_order, standardize
+from partlearn._math.linalg import (
+    NormalScores,
+    content_order,
+    drawn_order,
+    standardize,
+)
 from partlearn._sizes import SIZES
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Indices
@@ -61,6 +66,7 @@ POOLED_STATE = (
     InputSpace,
     KernelMap,
     LinearMap,
+    NormalScores,
     PooledGeometry,
     PooledModel,
     *VOTE_STATE,
@@ -73,6 +79,7 @@ POOLED_PARAMETERS: dict[str, list[Any]] = {
         StrOptions({"auto"}),
         None,
     ],
+    "normal_scores": ["boolean"],
     "relevance": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     "miss_rate": [Interval(Real, 0, 1, closed="left")],
 }
@@ -157,6 +164,12 @@ def fit_pool(
     labels = labels.with_miss_rate(params["miss_rate"])
     rng = check_random_state(params["random_state"])
     order = drawn_order(X, labels.weights, rng)
+    columns = None
+    if params["normal_scores"] and X.shape[1] <= SIZES.relevant_columns:
+        rows = np.sort(order[: SIZES.ranked_rows])
+        columns = NormalScores.of(X, take(X, rows))
+        blocks = isinstance(X, Rows)
+        X = X.apply(columns, n_features=X.shape[1]) if blocks else columns(X)
     given = make_labels(labels, X, confidence, rule)
     relevance = find_relevance(
         X, labels, given, order, options, power=params["relevance"], rule=rule
@@ -167,7 +180,7 @@ def fit_pool(
         features = to_numpy(model.held_out)
         summary = summarize_votes(labels, to_numpy(model.F), features=features)
     rate = None if rule is None else rule.rate
-    return PooledFit(model, relevance, rate, summary)
+    return PooledFit(replace(model, columns=columns), relevance, rate, summary)
 
 
 def find_relevance(

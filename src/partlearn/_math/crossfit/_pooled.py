@@ -37,6 +37,7 @@ from partlearn._math.crossfit._kernels import KernelMap
 from partlearn._math.crossfit._relevance import Relevance
 from partlearn._math.crossfit._space import InputSpace, LinearMap, input_space
 from partlearn._math.graphs import TiedNeighbors, query_votes
+from partlearn._math.linalg import NormalScores
 from partlearn._typing import Array, Indices
 
 NO_WEIGHT = 0.05  # log-linear weight up to which a sample is not searched again
@@ -115,6 +116,8 @@ class PooledModel:
         These rows in the input space; None without neighbors.
     held_out : ndarray of shape (m, q)
         Held-out probabilities of the training rows.
+    columns : NormalScores or None
+        Map of the columns of new rows, before all else.
     """
 
     space: InputSpace
@@ -128,17 +131,20 @@ class PooledModel:
     reference: Indices | None
     rows: Array | None
     held_out: Array
+    columns: NormalScores | None = None
 
-    def mapped(self, X: Any, rows: Array) -> list[Array]:
-        """Return scores and embedding of new rows in each geometry."""
-        return [
+    def mapped(self, X: Any) -> tuple[Array, list[Array]]:
+        """Return rows in the input space; scores and embedding in each geometry."""
+        X = X if self.columns is None else self.columns(X)
+        rows = self.space.within_range(X)
+        return rows, [
             g.map(X if isinstance(g.map, LinearMap) else rows) for g in self.geometries
         ]
 
     def positions(self, X: Any) -> list[Array]:
         """Embedding of new rows in each geometry."""
         q = self.F.shape[1]
-        return [both[:, q:] for both in self.mapped(X, self.space(X))]
+        return [both[:, q:] for both in self.mapped(X)[1]]
 
     def confidence(
         self, X: Any, *, search: Any = None, n_jobs: int | None = None
@@ -164,9 +170,9 @@ class PooledModel:
             k, options = self.n_neighbors, {"search": search, "n_jobs": n_jobs}
             return vote_expert(query_votes(known, Z, F, k, **options))
 
-        rows = self.space.within_range(X)
+        rows, mapped = self.mapped(X)
         experts = []
-        for g, both in zip(self.geometries, self.mapped(X, rows), strict=True):
+        for g, both in zip(self.geometries, mapped, strict=True):
             Z = both[:, q:]
             if self.rows is not None:
                 known = self._part(g.held_out)

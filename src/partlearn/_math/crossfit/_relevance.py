@@ -9,13 +9,13 @@ import numpy as np
 
 from partlearn._math.crossfit._geometries import GEOMETRIES, GeometryName
 from partlearn._math.crossfit._scores import targets
+from partlearn._math.linalg import equal_cells
 from partlearn._typing import Array, Indices
 
 # Powers of "auto". The pool weighs the geometries by what they expect of held-out
 # candidates, so that columns count as much as helps, and nothing has to be chosen.
 POWERS: dict[GeometryName, float] = {"linear": 0.0, "rbf": 0.5, "laplacian": 1.0}
 _BINS = 8  # of a column, with about equally many rows
-_ROUNDING = 1e-9  # deviations of a column between cells that count as equal
 _LEAST = 0.02  # weight of a column beside that of the most important one
 
 
@@ -121,12 +121,9 @@ def explained_shares(X: Array, F: Array) -> Array:
 def _equal_bins(x: Array) -> tuple[Indices, Indices]:
     """Return rows in the order of a column, and the starts of at most eight bins.
 
-    Cells that differ by rounding share a bin, given by their mean rank.
+    Equal cells share a bin, given by their mean rank.
     """
-    order = np.argsort(x, kind="stable")
-    scaled = x / (np.abs(x).max() or 1.0)  # of which squares do not overflow
-    gaps = np.diff(scaled[order])
-    first = np.concatenate([[0], np.flatnonzero(gaps > _ROUNDING * scaled.std()) + 1])
+    order, first = equal_cells(x)
     last = np.append(first[1:], len(x)) - 1
     bins = (first + last + 1) * _BINS // (2 * len(x))
     return order, first[np.diff(bins, prepend=-1) > 0]

@@ -1,4 +1,4 @@
-"""Implicit standardization, low-rank eigenproblems, and orders of rows by content."""
+"""Standardization, normal scores, low-rank eigenproblems, orders of rows by content."""
 
 from partlearn._math.linalg._eigen import (
     Eigen,
@@ -7,6 +7,11 @@ from partlearn._math.linalg._eigen import (
     fix_signs,
 )
 from partlearn._math.linalg._memory import GIB, memory_error, too_large
+from partlearn._math.linalg._normal_scores import (
+    NormalScores,
+    equal_cells,
+    normal_scores,
+)
 from partlearn._math.linalg._order import (
     content_order,
     drawn_order,
