@@ -35,7 +35,8 @@ def works(m: int, d: int) -> dict[str, Callable[[], Any]]:
     from benchmarks.crossfit import problem
     from partlearn.candidates import from_votes
     from partlearn.classification import SURE, CandidateClassifier, CRISPClassifier
-    from partlearn.decomposition import CENDA, CRISP
+    from partlearn.decomposition import CENDA, CRISP, DELIN
+    from partlearn.feature_selection import CRISPSelector
 
     X, y, S = problem(m, d, 8)
     rng = np.random.RandomState(0)
@@ -51,6 +52,9 @@ def works(m: int, d: int) -> dict[str, Callable[[], Any]]:
         ).fit(X, votes),
         "SURE": lambda: SURE().fit(X, S),
         "CENDA": lambda: CENDA().fit(X, S),
+        f"CENDA, {6 * m} rows": lambda: CENDA().fit(Z, many),
+        f"DELIN, {6 * m} rows": lambda: DELIN().fit(Z, many),
+        f"CRISPSelector, {6 * m} rows": lambda: CRISPSelector().fit(Z, many),
         f"CRISP, {6 * m} rows": lambda: CRISP().fit(Z, many),
         f"CRISPClassifier, {6 * m} rows": lambda: CRISPClassifier().fit(Z, many),
     }

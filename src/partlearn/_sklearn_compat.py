@@ -50,13 +50,15 @@ __all__ = [
 
 
 _FEW_ROWS = 5000  # rows of which products are too small for several threads
+_LARGE_FACTOR = 2000  # side of a factored matrix from which threads pay
 
 
 def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:
-    """Validate parameters before `fit`, and fit few rows with one thread.
+    """Validate parameters before `fit`, and fit with one thread of BLAS.
 
-    Small matrix products in several BLAS threads take many times as long while another
-    process is busy, and are no faster on an idle machine.
+    Several threads pay for many rows if a large matrix is factored. In smaller products
+    they take many times as long while another process is busy, and save little on an
+    idle machine.
     """
     validated = _fit_context(
         prefer_skip_nested_validation=prefer_skip_nested_validation
@@ -65,9 +67,10 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:
     def decorate(fit: Any) -> Any:
         @wraps(fit)
         def limited(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-            shape = getattr(X, "shape", None)
-            rows = shape[0] if shape else _length(X)
-            if not isinstance(rows, int) or rows > _FEW_ROWS:
+            rows, columns = (*(getattr(X, "shape", None) or (_length(X),)), 1)[:2]
+            many = not isinstance(rows, int) or rows > _FEW_ROWS
+            side = getattr(self, "_factor_side", None)
+            if many and (side is None or side(rows, columns) >= _LARGE_FACTOR):
                 return fit(self, X, *args, **kwargs)
             with threadpool_limits(1, user_api="blas"):
                 return fit(self, X, *args, **kwargs)

@@ -88,3 +88,7 @@ class MemoryEstimateMixin:
     def _square_side(self, n_samples: int, n_features: int) -> int:
         """Return the side of the largest square matrix that `fit` holds."""
         return 0
+
+    def _factor_side(self, n_samples: int, n_features: int) -> int:
+        """Return the side of the largest matrix that `fit` factors."""
+        return self._square_side(n_samples, n_features)

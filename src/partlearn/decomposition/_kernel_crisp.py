@@ -30,6 +30,7 @@ from partlearn._math.crossfit import (
     POOLED_STATE,
     fit_pool,
     kernel_side,
+    landmark_count,
     mean_norm,
 )
 from partlearn._sklearn_compat import Interval, fit_context
@@ -57,6 +58,9 @@ class PoolMixin:
 
     def _square_side(self, n_samples: int, n_features: int) -> int:
         return kernel_side(self.geometries, self.n_landmarks, n_samples)
+
+    def _factor_side(self, n_samples: int, n_features: int) -> int:
+        return landmark_count(n_samples, self.n_landmarks) or n_samples
 
     def _fit_pool(self, X: Any, y: Any, confidence: Any, bags: Any) -> None:
         """Fit the pool of experts, and set the attributes of both."""

@@ -170,6 +170,9 @@ class CRISPMultiLabelClassifier(BaseMultilabelClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def _factor_side(self, n_samples: int, n_features: int) -> int:
+        return landmark_count(n_samples, self.n_landmarks) or n_samples
+
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn scores of tags.
