@@ -68,9 +68,11 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:
         @wraps(fit)
         def limited(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
             rows, columns = (*(getattr(X, "shape", None) or (_length(X),)), 1)[:2]
-            many = not isinstance(rows, int) or rows > _FEW_ROWS
             side = getattr(self, "_factor_side", None)
-            if many and (side is None or side(rows, columns) >= _LARGE_FACTOR):
+            if not isinstance(rows, int) or (  # unknown rows of Dask
+                rows > _FEW_ROWS
+                and (side is None or side(rows, columns) >= _LARGE_FACTOR)
+            ):
                 return fit(self, X, *args, **kwargs)
             with threadpool_limits(1, user_api="blas"):
                 return fit(self, X, *args, **kwargs)

@@ -333,6 +333,7 @@ class CRISP(BaseReducer):
                 search=self.search,
                 n_jobs=self.n_jobs,
             ),
+            columns=None,
             # Neighbors in one embedding cannot pass over columns, as a pool can.
             power=(1.0 if self.relevance == "auto" else self.relevance)
             if self.standardize

@@ -6,8 +6,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
-from partlearn._math.blocks import in_blocks
+from partlearn._math.blocks import in_blocks, take
 from partlearn._math.linalg import NormalScores, equal_cells, normal_scores
+from partlearn._sizes import SIZES
 
 
 def test_scores_of_three_values():
@@ -36,7 +37,7 @@ def test_values_that_differ_by_rounding_are_equal():
 
 def test_a_constant_column_has_no_scores():
     X = np.column_stack([np.full(4, 7.0), np.arange(4.0)])
-    Z = NormalScores.of(X, X)(X)
+    Z = NormalScores.of(X, np.arange(len(X)))(X)
     assert_array_equal(Z[:, 0], 0)
     assert np.ptp(Z[:, 1]) > 1
 
@@ -44,14 +45,14 @@ def test_a_constant_column_has_no_scores():
 def test_two_values_stay_what_they_are():
     """A column of two values is already a linear function of its scores."""
     x = np.random.RandomState(0).rand(50, 1) < 0.3
-    Z = NormalScores.of(x.astype(float), x.astype(float))(x.astype(float))
+    Z = NormalScores.of(x.astype(float), np.arange(50))(x.astype(float))
     standard = (x - x.mean()) / x.std()
     assert_allclose(Z * (standard.std() / Z.std()), standard, atol=1e-12)
 
 
 def test_outliers_are_drawn_in_and_new_rows_interpolated():
     X = np.random.RandomState(0).standard_normal((200, 2)) ** 5
-    columns = NormalScores.of(X, X)
+    columns = NormalScores.of(X, np.arange(len(X)))
     Z = columns(X)
     mean, std = X.mean(axis=0), X.std(axis=0, ddof=1)
     for j in range(2):
@@ -69,8 +70,17 @@ def test_outliers_are_drawn_in_and_new_rows_interpolated():
 def test_forms_of_rows(convert):
     X = np.random.RandomState(0).poisson(0.7, size=(40, 3)).astype(float)
     X[:, 2] = np.arange(40)  # as many knots as rows, padded in the other columns
-    plain = NormalScores.of(X, X)
-    other = NormalScores.of(convert(X), X)
+    plain = NormalScores.of(X, np.arange(len(X)))
+    other = NormalScores.of(convert(X), np.arange(40))
     assert_allclose(other(X), plain(X), atol=1e-12)
+    assert_allclose(take(plain.of_rows(convert(X)), np.arange(40)), plain(X))
     if sp.issparse(convert(X)):
         assert_allclose(other(convert(X)), plain(X), atol=1e-12)
+
+
+def test_ranks_are_those_of_a_sample(monkeypatch):
+    monkeypatch.setattr(SIZES, "ranked_rows", 3)
+    X = np.array([[0.0], [1.0], [4.0], [9.0]])
+    columns = NormalScores.of(X, np.array([3, 0, 1, 2]))
+    standard = (X[:, 0] - X.mean()) / X.std(ddof=1)
+    assert_allclose(columns.knots, standard[None, [0, 1, 3]])

@@ -4,7 +4,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from partlearn._array_api import as_double, like, namespace, to_numpy
-from partlearn._math.blocks import Rows, take
+from partlearn._math.blocks import take
 from partlearn._math.crossfit._geometries import (
     GEOMETRIES,
     kernel_numbers,
@@ -166,21 +166,18 @@ def fit_pool(
     order = drawn_order(X, labels.weights, rng)
     columns = None
     if params["normal_scores"] and X.shape[1] <= SIZES.relevant_columns:
-        rows = np.sort(order[: SIZES.ranked_rows])
-        columns = NormalScores.of(X, take(X, rows))
-        blocks = isinstance(X, Rows)
-        X = X.apply(columns, n_features=X.shape[1]) if blocks else columns(X)
+        columns = NormalScores.of(X, order)
     given = make_labels(labels, X, confidence, rule)
     relevance = find_relevance(
-        X, labels, given, order, options, power=params["relevance"], rule=rule
+        X, labels, given, order, options, columns, params["relevance"], rule
     )
-    model = fit_pooled(X, given, order, options, rng=rng, relevance=relevance)
+    model = fit_pooled(X, given, order, options, columns, relevance, rng=rng)
     summary = None
     if isinstance(labels, Votes):
         features = to_numpy(model.held_out)
         summary = summarize_votes(labels, to_numpy(model.F), features=features)
     rate = None if rule is None else rule.rate
-    return PooledFit(replace(model, columns=columns), relevance, rate, summary)
+    return PooledFit(model, relevance, rate, summary)
 
 
 def find_relevance(
@@ -189,7 +186,7 @@ def find_relevance(
     given: Labels,
     order: Indices,
     options: PoolOptions,
-    *,
+    columns: NormalScores | None,
     power: float | str,
     rule: BagRule | None,
 ) -> Relevance:
@@ -210,6 +207,8 @@ def find_relevance(
         at most 1,000 rows, with equal weights of the columns.
     options : PoolOptions
         Parameters of the first fit.
+    columns : NormalScores or None
+        Map of its columns.
     power : float or "auto"
         Power of the importances in all geometries; "auto" takes 0 in the linear one,
         .5 in the Gaussian and 1 in the Laplacian. More than 1,000 columns have equal
@@ -243,7 +242,7 @@ def find_relevance(
     rule = None if rule is None else rule.among(rows)
     first = make_labels(labels[rows], part, take(given.F, rows), rule)
     rng = np.random.RandomState(0)
-    F = fit_pooled(part, first, np.arange(len(rows)), options, rng=rng).F
+    F = fit_pooled(part, first, np.arange(len(rows)), options, columns, rng=rng).F
     powers = POWERS if isinstance(power, str) else same_power(power)
     return Relevance(explained_shares(part, _dense(F)), powers)
 

@@ -131,7 +131,7 @@ class PooledModel:
     reference: Indices | None
     rows: Array | None
     held_out: Array
-    columns: NormalScores | None = None
+    columns: NormalScores | None
 
     def mapped(self, X: Any) -> tuple[Array, list[Array]]:
         """Return rows in the input space; scores and embedding in each geometry."""
@@ -220,9 +220,10 @@ def fit_pooled(
     labels: Labels,
     order: Indices,
     options: PoolOptions,
+    columns: NormalScores | None = None,
+    relevance: Relevance | None = None,
     *,
     rng: np.random.RandomState,
-    relevance: Relevance | None = None,
 ) -> PooledModel:
     """Alternate between scoring the rows in all geometries and pooling the experts.
 
@@ -236,10 +237,12 @@ def fit_pooled(
         Rows in random order, from which all samples are taken.
     options : PoolOptions
         Geometries, neighbors and stopping rule.
-    rng : RandomState
-        Starts a truncated decomposition.
+    columns : NormalScores, default=None
+        Map of the columns.
     relevance : Relevance, default=None
         Weights of the standardized columns; equal by default.
+    rng : RandomState
+        Starts a truncated decomposition.
 
     Returns
     -------
@@ -250,6 +253,7 @@ def fit_pooled(
     search = options.search
     neighbors = bool(options.use_neighbors)
     weights = None if relevance is None else relevance.weights
+    X = X if columns is None else columns.of_rows(X)
     space, rows, linear = input_space(
         X, rng, linear="linear" in geometries, weights=weights
     )
@@ -294,6 +298,7 @@ def fit_pooled(
         reference,
         known,
         M,
+        columns,
     )
 
 

@@ -9,14 +9,10 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import ndtri
 
-from partlearn._array_api import (
-    as_double,
-    is_numpy,
-    like,
-    namespace,
-    to_numpy,
-)
+from partlearn._array_api import as_double, is_numpy, like, namespace, to_numpy
+from partlearn._math.blocks import Rows, take
 from partlearn._math.linalg._standardized import column_moments, inverse_scale
+from partlearn._sizes import SIZES
 from partlearn._typing import Array, Indices
 
 ROUNDING = 1e-9  # deviations of a column between cells that count as equal
@@ -52,16 +48,20 @@ class NormalScores:
             Z[:, j] = (z + interpolated(z, self.knots[j, :], self.scores[j, :])) / 2
         return Z
 
+    def of_rows(self, X: Any) -> Array | Rows:
+        """Map rows in memory, or those of blocks when they are read."""
+        return X.apply(self, n_features=X.shape[1]) if isinstance(X, Rows) else self(X)
+
     @classmethod
-    def of(cls, X: Any, sample: Any) -> "NormalScores":
-        """Estimate the map of the columns of `X` by some of its rows.
+    def of(cls, X: Any, order: Indices) -> "NormalScores":
+        """Estimate the map of the columns of `X`.
 
         Parameters
         ----------
         X : ndarray, CSR matrix or Rows, of shape (m, d)
             The data.
-        sample : ndarray or CSR matrix of shape (n, d)
-            The rows whose ranks are used.
+        order : ndarray of int, shape (m,)
+            Rows in random order. The ranks are those among the first 2,000.
 
         Returns
         -------
@@ -70,6 +70,7 @@ class NormalScores:
         """
         mean, std = column_moments(X)
         inverse = inverse_scale(std)
+        sample = take(X, np.sort(order[: SIZES.ranked_rows]))
         sample = sample.toarray() if issparse(sample) else sample
         Z = to_numpy((as_double(sample) - mean) * inverse)
         columns = [normal_scores(z) for z in Z.T]
